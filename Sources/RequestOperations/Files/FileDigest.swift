@@ -57,23 +57,29 @@ extension FileDigest.Algorithm {
 extension FileDigest {
     /// The strongest digest in a `Repr-Digest` or `Content-Digest` field (RFC 9530, sections 2 and 3).
     ///
-    /// The field is a dictionary of byte sequences (RFC 8941). Members that are not SHA-2, or that cannot be read, are
-    /// skipped: a client may ignore digests.
+    /// The field is a dictionary of byte sequences (RFC 8941, section 3.2). Members that are not SHA-2, or that cannot be
+    /// read, are skipped: a client may ignore digests.
     static func strongest(inField field: String) -> FileDigest? {
-        let digests = field.split(separator: ",").compactMap { member(String($0)) }
+        var (rest, digests) = (Substring(field).unicodeScalars, [FileDigest]())
+        while !rest.isEmpty {
+            if let digest = member(rest.takeListElement()) { digests.append(digest) }
+            rest = rest.dropFirst()
+        }
         return digests.last { $0.algorithm == .sha512 } ?? digests.last
     }
 
-    /// Reads `sha-256=:` base 64 `:`, which parameters may follow.
+    /// Reads `sha-256=:` base 64 `:`, which parameters may follow. The padding of the Base64 may be missing.
     private static func member(_ text: String) -> FileDigest? {
         let parts = text.split(separator: "=", maxSplits: 1)
         guard parts.count == 2, let algorithm = Algorithm(rawValue: parts[0].trimmingCharacters(in: .whitespaces)),
             parts[1].first == ":"
         else { return nil }
         let value = parts[1].dropFirst()
-        guard let end = value.firstIndex(of: ":"), let bytes = Data(base64Encoded: String(value[..<end])) else {
-            return nil
-        }
+        guard let end = value.firstIndex(of: ":") else { return nil }
+        var base64 = String(value[..<end])
+        while base64.last == "=" { base64.removeLast() }
+        let padding = String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
+        guard let bytes = Data(base64Encoded: base64 + padding) else { return nil }
         let digest = FileDigest(algorithm, bytes)
         return digest.isValid ? digest : nil
     }

@@ -176,6 +176,23 @@ extension StringProtocol {
 }
 
 extension Substring.UnicodeScalarView {
+    /// Takes an element of a list: all up to the next comma that is in no quoted string (RFC 9110, section 5.6.1).
+    mutating func takeListElement() -> String {
+        var (isQuoted, isEscaped) = (false, false)
+        let element = prefix { scalar in
+            if isEscaped {
+                isEscaped = false
+            } else if scalar == "\\" {
+                isEscaped = isQuoted
+            } else if scalar == "\"" {
+                isQuoted.toggle()
+            }
+            return isQuoted || scalar != ","
+        }
+        self = self[element.endIndex...]
+        return String(Substring(element))
+    }
+
     /// Takes a quoted string whose opening quotation mark comes first (RFC 9110, section 5.6.4); `nil` if it is not
     /// closed.
     mutating func takeQuotedString() -> String? {

@@ -28,22 +28,29 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     /// Reads the challenges of a field.
     ///
     /// A comma separates challenges, and parameters of one challenge as well. A name with a value is a parameter of the
-    /// challenge before it. Any other name begins a challenge.
+    /// challenge before it. Any other name begins a challenge. A challenge that cannot be read is left out.
     static func list(in field: String) -> [AuthenticationChallenge] {
         var challenges: [AuthenticationChallenge] = []
+        // The challenge that is being read; `nil` if it cannot be read.
+        var current: AuthenticationChallenge?
         var rest = Substring(field).unicodeScalars
         while true {
             rest = rest.drop { $0.isSpaceOrTab || $0 == "," }
+            guard !rest.isEmpty else { return challenges + [current].compactMap(\.self) }
             let word = rest.takeToken()
-            guard !word.isEmpty else { return challenges }
             let afterWord = rest
             rest = rest.drop { $0.isSpaceOrTab }
-            if rest.first == "=", let last = challenges.last {
+            if word.isEmpty {
+                current = nil
+                _ = rest.takeListElement()
+            } else if rest.first == "=" {
                 rest.removeFirst()
-                guard let value = rest.takeParameterValue() else { return challenges }
-                challenges[challenges.count - 1] = last.adding(word, value)
+                let value = rest.takeParameterValue()
+                if value == nil { _ = rest.takeListElement() }
+                current = value.flatMap { current?.adding(word, $0) }
             } else {
-                challenges.append(AuthenticationChallenge(scheme: word.lowercased()))
+                if let current { challenges.append(current) }
+                current = AuthenticationChallenge(scheme: word.lowercased())
                 // A challenge may have one value without a name, as `Negotiate` has. We know no such scheme.
                 if afterWord.first?.isSpaceOrTab == true { rest.skipToken68() }
             }
@@ -68,10 +75,14 @@ extension Substring.UnicodeScalarView {
         return String(Substring(token))
     }
 
-    /// Takes the value of a parameter: a token or a quoted string. `nil` if it is neither.
+    /// Takes the value of a parameter: a token or a quoted string. `nil` if it is neither. As for curl, an open string ends with
+    /// the field.
     fileprivate mutating func takeParameterValue() -> String? {
         self = drop { $0.isSpaceOrTab }
-        if first == "\"" { return takeQuotedString() }
+        if first == "\"" {
+            let open = String(Substring(dropFirst()))
+            return takeQuotedString() ?? open
+        }
         let token = takeToken()
         return token.isEmpty ? nil : token
     }

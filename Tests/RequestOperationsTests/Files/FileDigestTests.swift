@@ -44,6 +44,30 @@ import Testing
         #expect(FileDigest.strongest(inField: "md5=:AA==:, sha-256=:\(base256):;q=1") == .sha256(hex: abc256))
     }
 
+    @Test func `A comma in a string ends no member`() {
+        let base256 = Data(hexadecimal: abc256)!.base64EncodedString()
+        let other = Data(count: 32).base64EncodedString()
+        for field in [
+            "note=\"a, sha-256=:\(other):\", sha-256=:\(base256):",
+            "sha-256=:\(base256):;note=\"a, sha-256=:\(other):\"",
+            "sha-256=:\(base256):, note=\"\\\", sha-256=:\(other):\"",
+            "sha-256=:\(base256):\t,\tnote=\"a, sha-256=:\(other):",
+        ] {
+            #expect(FileDigest.strongest(inField: field) == .sha256(hex: abc256))
+        }
+    }
+
+    // RFC 8941, section 4.2.7: a parser should not fail for either.
+    @Test func `Base64 is read without padding, and with bits in it`() {
+        let whole = Data(hexadecimal: abc256)!.base64EncodedString()
+        let bare = whole.prefix(43)
+        #expect(FileDigest.strongest(inField: "sha-256=:\(bare):") == .sha256(hex: abc256))
+        #expect(whole.hasSuffix("0="))
+        for text in ["\(bare.dropLast())1", "\(bare.dropLast())3="] {
+            #expect(FileDigest.strongest(inField: "sha-256=:\(text):") == .sha256(hex: abc256))
+        }
+    }
+
     @Test(arguments: [
         "", "sha-256", "sha-256=", "sha-256=:", "sha-256=:AAAA:", "sha-256=AAAA", "unixsum=:AAAA:", ":::,,=",
     ])

@@ -22,6 +22,19 @@ import Testing
         #expect(schemes(field).prefix(expected.count) == expected[...])
     }
 
+    @Test(arguments: [
+        (#"Custom {x}, Basic realm="a""#, ["basic a"]), (#"Basic realm="a", Custom {x}"#, ["basic a"]),
+        (#"Custom {x}, realm="b", Basic realm="a""#, ["basic a"]),
+        (#"Digest realm={}, nonce="n", Basic realm="a""#, ["basic a"]),
+        (#"Digest nonce="n", qop={auth}, opaque="o", Basic realm="a""#, ["basic a"]),
+        (#"Custom {x="b, Basic realm=c"}, Basic realm="a""#, ["basic a"]),
+        (#"Basic realm="a"; charset="UTF-8", Bearer realm=b"#, ["bearer b"]),
+        (#"=x, {}, Basic realm="a", ,"#, ["basic a"]), (#"realm="b", Basic realm="a""#, ["basic a"]),
+        (#"Basic realm="a"#, ["basic a"]), ("Custom {\"", []), ("\u{1F600}, Bearer realm=a", ["bearer a"]),
+    ]) func `A challenge that cannot be read is left out, and no other`(_ field: String, _ expected: [String]) {
+        #expect(AuthenticationChallenge.list(in: field).map { "\($0.scheme) \($0.realm ?? "")" } == expected)
+    }
+
     @Test func `Of several parameters with one name the first counts`() {
         #expect(AuthenticationChallenge.list(in: "Basic REALM=a, realm=b")[0].realm == "a")
     }
