@@ -67,13 +67,19 @@ struct DigestAuthorization: Sendable {
     }
 
     /// The parameters for the user (RFC 7616, sections 3.4.3 and 3.4.4).
+    ///
+    /// Only a server that names the charset reads `username*`. To others we send the bytes of UTF-8 as they are, as curl does.
     private func userParts(_ user: String, _ realm: String) -> [String] {
         if challenge.parameters["userhash"]?.lowercased() == "true",
             let hidden = hash.hexadecimal(of: "\(user):\(realm)")
         {
             return ["username=\"\(hidden)\"", "userhash=true"]
         }
-        guard user.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
+        let acceptsUTF8 = challenge.parameters["charset"]?.lowercased() == "utf-8"
+        let isPlain = user.unicodeScalars.allSatisfy {
+            $0.isASCII ? (0x20..<0x7F).contains($0.value) : !acceptsUTF8
+        }
+        guard isPlain else {
             return ["username*=UTF-8''\(PercentEncoding.unreserved.encoded(user))"]
         }
         return ["username=\(Self.quoted(user))"]

@@ -87,9 +87,19 @@ import Testing
         #expect(!field.unicodeScalars.contains { $0.value < 0x20 })
     }
 
-    @Test func `A user beyond ASCII is encoded, and the counter has eight digits`() throws {
+    // The response is that of Python's hashlib, over the bytes of UTF-8.
+    @Test func `A user beyond ASCII goes as it is to a server that names no charset`() throws {
         let field = try #require(
             try digest(["realm": "a", "nonce": "n", "qop": "auth"])
+                .field(
+                    user: "j\u{E4}s\u{F8}n", password: "p", method: "GET", target: "/", count: 1, clientNonce: "c"))
+        #expect(field.contains("username=\"j\u{E4}s\u{F8}n\", ") && !field.contains("username*"))
+        #expect(field.contains("response=\"47adbf103d952e000ba4ee56e76d1b26\""))
+    }
+
+    @Test func `A user beyond ASCII is encoded for UTF-8, and the counter has eight digits`() throws {
+        let field = try #require(
+            try digest(["realm": "a", "nonce": "n", "qop": "auth", "charset": "utf-8"])
                 .field(user: "\u{E9}", password: "p", method: "GET", target: "/", count: 255, clientNonce: "c"))
         #expect(field.contains("username*=UTF-8''%C3%A9") && field.contains("nc=000000ff"))
     }
