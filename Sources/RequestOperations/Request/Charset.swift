@@ -37,7 +37,9 @@ struct Charset: Sendable, Hashable {
         let content = bytes.dropFirst(mark?.bytes.count ?? 0)
         guard content.count.isMultiple(of: encoding.unitSize),
             let text = String(data: content, encoding: mark?.encoding ?? encoding.withoutMark),
-            !encoding.isCodePage || !text.unicodeScalars.contains(where: \.standsForUndefinedByte)
+            !encoding.isCodePage || !text.unicodeScalars.contains(where: \.standsForUndefinedByte),
+            // Foundation takes this undefined byte for a letter.
+            encoding != .windowsCP1253 || !content.contains(0xAA)
         else { return nil }
         return text
     }
@@ -134,9 +136,14 @@ extension String.Encoding {
 
     private static let coreFoundationFlag: UInt = 0x8000_0000
 
-    /// Whether this is a Core Foundation encoding outside of ISO 8859 (`0x02…`). Only ISO 8859 has C1 control
-    /// characters.
-    fileprivate var isCodePage: Bool { rawValue & Self.coreFoundationFlag != 0 && rawValue & 0xFF00 != 0x0200 }
+    /// Whether this is a code page: one of Windows, or a Core Foundation encoding outside of ISO 8859 (`0x02…`). Only
+    /// ISO 8859 has C1 control characters.
+    fileprivate var isCodePage: Bool {
+        switch self {
+        case .windowsCP1250, .windowsCP1251, .windowsCP1252, .windowsCP1253, .windowsCP1254: true
+        default: rawValue & Self.coreFoundationFlag != 0 && rawValue & 0xFF00 != 0x0200
+        }
+    }
 
     /// The byte order marks that this encoding allows at the beginning, each with the encoding of the text after it.
     fileprivate var marks: [(bytes: [UInt8], encoding: String.Encoding)] {

@@ -10,7 +10,7 @@ enum HTTPDate {
     static func parse(_ text: String, now: Date) -> Date? {
         var words = text.split(whereSeparator: { " ,-".contains($0) }).map(String.init)
         if let zone = words.last, ["GMT", "UTC"].contains(zone) { words.removeLast() }
-        guard words.count == 5, weekdays.contains(String(words[0].prefix(3))) else { return nil }
+        guard words.count == 5, weekdays.contains(words[0]) else { return nil }
         // Only the form of C's `asctime` has the month before the day. Of the other two forms, only the obsolete one
         // has a year of two digits.
         return months.contains(words[1])
@@ -18,7 +18,10 @@ enum HTTPDate {
             : date(day: words[1], month: words[2], year: words[3], time: words[4], now: now)
     }
 
-    private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    private static let weekdays = [
+        "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun",
+        "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
+    ]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
     private static func date(day: String, month: String, year: String, time: String, now: Date) -> Date? {

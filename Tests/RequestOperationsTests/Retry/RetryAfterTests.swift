@@ -76,6 +76,21 @@ import Testing
         #expect(RetryAfter.delay(value, now: Self.example + 1) == .zero)
     }
 
+    @Test(arguments: [
+        "Sunflower, 06 Nov 1994 08:49:37 GMT", "Sund, 06 Nov 1994 08:49:37 GMT", "Monda, 06-Nov-94 08:49:37 GMT",
+        "sun, 06 Nov 1994 08:49:37 GMT", "Tues Nov  6 08:49:37 1994", "Su, 06 Nov 1994 08:49:37 GMT",
+    ])
+    func `A date without a real weekday is none`(_ text: String) {
+        #expect(RetryAfter.delay(text, now: Self.example) == nil)
+    }
+
+    @Test(arguments: ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"])
+    func `Every weekday is read in both forms`(_ day: String) {
+        for name in [day, String(day.prefix(3))] {
+            #expect(RetryAfter.delay("\(name), 06 Nov 1994 08:49:37 GMT", now: Self.example - 9) == .seconds(9))
+        }
+    }
+
     @Test(arguments: ["Sun, 06 Nov 1994 08:49:37 GMT"])
     func `This very second means now`(value: String) {
         #expect(RetryAfter.delay(value, now: Self.example) == .zero)
