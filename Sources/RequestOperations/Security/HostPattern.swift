@@ -4,7 +4,7 @@
 /// |---|---|
 /// | `api.example.com` | that host |
 /// | `*.example.com` | names with one label more, such as `a.example.com` |
-/// | `**.example.com` | names with one or more labels more |
+/// | `**.example.com` | `example.com`, and names with one or more labels more |
 /// | `**` | every host |
 /// | `192.0.2.1`, `[2001:db8::1]` | that address |
 /// | `api.example.com:8443` | that host at this port only |
@@ -57,6 +57,7 @@ struct HostPattern: Sendable, Hashable {
         case .everyHost: return true
         case .oneLabel, .anyDepth: break
         }
+        if reach == .anyDepth, name == host.dropFirst() { return true }
         guard name.hasSuffix(host), name.count > host.count, IPAddress(name) == nil else { return false }
         return reach == .anyDepth || !name.dropLast(host.count).contains(".")
     }
@@ -73,10 +74,17 @@ struct HostPattern: Sendable, Hashable {
         return parts.count == 2 ? (String(parts[0]), String(parts[1])) : (text, nil)
     }
 
-    /// A name without its last dot, and an address in its one form.
+    /// A name without its last dot, and an address in its one form, without its zone. libcurl takes the numbers that C's
+    /// `inet_aton` takes for addresses, such as `127.1` and `0x7f000001`.
     static func canonical(_ name: String) -> String {
         let bare = name.hasPrefix("[") && name.hasSuffix("]") ? String(name.dropFirst().dropLast()) : name
-        if let address = IPAddress(bare) { return address.description }
+        if let address = IPAddress(String(bare.prefix { $0 != "%" })) { return address.description }
+        var four = in_addr()
+        if bare.utf8.first?.isDigit == true, bare.utf8.allSatisfy({ $0.isDigit || $0.isLetter || $0 == 0x2E }),
+            inet_aton(bare, &four) != 0, let address = IPAddress(withUnsafeBytes(of: four) { Array($0) })
+        {
+            return address.description
+        }
         return bare.hasSuffix(".") ? String(bare.dropLast()) : bare
     }
 }

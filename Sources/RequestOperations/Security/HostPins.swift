@@ -23,8 +23,8 @@ public struct HostPins: Sendable, Hashable {
         }
     }
 
-    /// The pattern of the hosts: `api.example.com`, `*.example.com` for one label more, `**.example.com` for one or more labels
-    /// more, `**` for every host, or an address. A port may follow.
+    /// The pattern of the hosts: `api.example.com`, `*.example.com` for one label more, `**.example.com` for `example.com` and
+    /// any number of labels more, `**` for every host, or an address. A port may follow.
     public let host: String
 
     /// The pins. Name at least one more than is in use: a backup, whose key is kept elsewhere. A warning on standard error says

@@ -23,13 +23,13 @@ public struct ServerPin: Sendable, Hashable {
 
     /// A pin of a key as curl, OkHttp and browsers write it: `sha256/` or `sha256//`, and the Base64 of 32 bytes.
     ///
+    /// A Base64 text may itself begin with `/`. Only one reading of a text has 32 bytes.
+    ///
     /// - Returns: `nil` for any other text.
     public init?(_ text: String) {
-        let marks = ["sha256//", "sha256/"]
-        guard let mark = marks.first(where: text.hasPrefix),
-            let digest = Data(base64Encoded: String(text.dropFirst(mark.count))),
-            digest.count == 32
-        else { return nil }
+        let readings = ["sha256/", "sha256//"].lazy.filter(text.hasPrefix)
+            .compactMap { Data(base64Encoded: String(text.dropFirst($0.count))) }
+        guard let digest = readings.first(where: { $0.count == 32 }) else { return nil }
         self.init(.key, digest)
     }
 

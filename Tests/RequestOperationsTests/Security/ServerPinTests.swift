@@ -10,6 +10,14 @@ import Testing
         #expect(pins[0] == pins[1] && pins[0].kind == .key && pins[0].description == "sha256/" + Self.base64)
     }
 
+    @Test func `A digest whose Base64 begins with a slash is read in both forms`() throws {
+        let base64 = "/geKPzFHtvEvXt0b05KiEjbUZpnpPtiNkJjytOeSSRM="
+        for mark in ["sha256/", "sha256//"] {
+            let pin = try #require(ServerPin(mark + base64))
+            #expect(pin.digest == Data(base64Encoded: base64))
+        }
+    }
+
     @Test(arguments: ["", base64, "sha1/AAAA", "sha256/", "sha256/AAAA", "sha256/\(base64)x", "sha512/\(base64)"])
     func `Other texts are no pins`(_ text: String) {
         #expect(ServerPin(text) == nil)

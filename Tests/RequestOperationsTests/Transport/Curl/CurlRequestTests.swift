@@ -5,6 +5,45 @@
     @testable import RequestOperations
 
     struct CurlRequestTests {
+        private func host(_ location: String) throws -> String? {
+            let head = ResponseHead(
+                status: 302, url: try #require(URL(string: "http://b.example/")), fields: [("Location", location)])
+            let url = try #require(RedirectPolicy().target(of: head))
+            return try CurlRequest(URLRequest(url: url)).url.host
+        }
+
+        @Test(arguments: [
+            ("http://%41.com/", "A.com"), ("http://a%2ecom/", "a.com"),
+            ("http://\u{FF05}\u{FF14}\u{FF11}.com/", "A.com"),
+            ("http://b%C3%BCcher.example/x", "xn--bcher-kva.example"),
+            ("http://b\u{FC}cher.example/", "xn--bcher-kva.example"), ("http://\u{FF41}.com/", "a.com"),
+            ("http://a%EF%BC%8Ecom/", "a.com"), ("http://\u{FF11}\u{FF12}\u{FF17}.0.0.1/", "127.0.0.1"),
+            ("http://[fe80::1%25eth0]/", "fe80::1%eth0"),
+        ])
+        func `The host of a request is the one that is asked`(_ location: String, _ host: String) throws {
+            #expect(try self.host(location) == host)
+        }
+
+        @Test(arguments: [
+            "http://%EF%BC%85%EF%BC%94%EF%BC%91.com/", "http://a%25.com/",
+            "http://a%2Fb/",
+            "http://a%40b/", "http://a%00b/", "http://a%20b/", "http://a%3A80/",
+        ])
+        func `A host that is none after decoding is badURL`(_ location: String) throws {
+            let error = #expect(throws: RequestError.self) { try host(location) }
+            #expect(error?.code == .badURL)
+        }
+
+        @Test(arguments: ["http://[::%31]/", "http://[::%2531]/", "http://[::1%31]/"])
+        func `The zone of an address is no part of it`(_ location: String) throws {
+            // A URL that Foundation does not take is no redirect.
+            let head = ResponseHead(
+                status: 302, url: try #require(URL(string: "http://b.example/")), fields: [("Location", location)])
+            guard let url = RedirectPolicy().target(of: head) else { return }
+            let known = (try? CurlRequest(URLRequest(url: url)))?.url.host
+            #expect(known?.contains("%") ?? true)
+        }
+
         private func request(_ text: String, method: String = "GET", fields: [String: String] = [:]) throws
             -> CurlRequest
         {

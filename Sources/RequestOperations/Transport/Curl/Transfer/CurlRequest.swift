@@ -30,11 +30,18 @@
         /// - Throws: A `RequestError` with one of the codes `badURL`, `unsupportedScheme`, `invalidField`,
         ///   `unsupported`.
         init(_ request: URLRequest) throws {
-            guard let url = request.url else { throw Self.error(.badURL, "there is no URL") }
-            self.url = url
-            text = url.absoluteString
+            guard var url = request.url else { throw Self.error(.badURL, "there is no URL") }
+            var text = url.absoluteString
             guard text.utf8.count <= Self.largestHead else { throw Self.error(.badURL, "the URL is too long") }
-            (isSecure, hasName, targetOffset) = try Self.inspect(text, of: url)
+            var parts = try Self.inspect(text, of: url)
+            if parts.isEscaped {
+                url = try Self.withPlainHost(url)
+                text = url.absoluteString
+                parts = try Self.inspect(text, of: url)
+            }
+            self.url = url
+            self.text = text
+            (isSecure, hasName, targetOffset) = (parts.isSecure, parts.hasName, parts.targetOffset)
             method = request.httpMethod ?? "GET"
             guard RequestPreflight.isToken(method) else {
                 throw Self.error(.invalidField, "the method is not a token")
@@ -120,10 +127,30 @@
             return line.dropFirst(7).trimmingCharacters(in: .whitespaces)
         }
 
+        /// The URL with the host that libcurl asks, so that pins and cookies are for that one. libcurl decodes a host and
+        /// then reads it as an internationalized name.
+        ///
+        /// - Throws: `badURL` if the decoded host is none, or is escaped again.
+        private static func withPlainHost(_ url: URL) throws -> URL {
+            var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+            let host = parts?.encodedHost ?? ""
+            // The zone of an address is written so (RFC 6874).
+            if host.hasPrefix("["), host.range(of: "%25") != nil, host.split(separator: "%").count == 2 { return url }
+            let delimiters = CharacterSet(charactersIn: ":/?#[]@\\%").union(.whitespacesAndNewlines).union(
+                .controlCharacters)
+            guard let decoded = host.removingPercentEncoding, decoded.rangeOfCharacter(from: delimiters) == nil,
+                let asked = URL(string: "http://\(decoded)/"),
+                let plain = URLComponents(url: asked, resolvingAgainstBaseURL: true)?.encodedHost, !plain.contains("%")
+            else { throw error(.badURL, "the host of the URL is escaped in a way that no server has") }
+            parts?.encodedHost = plain
+            guard let url = parts?.url else { throw error(.badURL, "the URL has no host") }
+            return url
+        }
+
         /// Checks scheme and host in the text of the URL, without parsing the URL a second time.
         private static func inspect(
             _ text: String, of url: URL
-        ) throws -> (isSecure: Bool, hasName: Bool, targetOffset: Int?) {
+        ) throws -> (isSecure: Bool, hasName: Bool, isEscaped: Bool, targetOffset: Int?) {
             var text = text
             return try text.withUTF8 { bytes in
                 let isSecure: Bool
@@ -145,10 +172,11 @@
                 let isAddress = first == UInt8(ascii: "[") || hostAndPort.allSatisfy(\.isInIPv4Address)
                 let target = bytes[authority.endIndex...]
                 // Before version 8.3, libcurl loses the zone of an address, which is written with a percent sign.
+                let isEscaped = hostAndPort.contains(UInt8(ascii: "%"))
                 let isPlain =
-                    userInfoEnd == nil && !hostAndPort.contains(UInt8(ascii: "%")) && target.first == UInt8(ascii: "/")
+                    userInfoEnd == nil && !isEscaped && target.first == UInt8(ascii: "/")
                     && target.allSatisfy(\.isInTarget)
-                return (isSecure, !isAddress, isPlain ? authority.endIndex : nil)
+                return (isSecure, !isAddress, isEscaped, isPlain ? authority.endIndex : nil)
             }
         }
 
