@@ -7,15 +7,18 @@
 /// - 307 and 308 keep the method and send the body again from its source.
 ///
 /// A response without a readable `Location`, or with several different ones, is not followed. It is an ordinary
-/// response. The validation sees only the last head. A redirect to a request that this attempt has already sent fails
-/// as ``RequestError/Code/redirectLoop``, unless the response sets a cookie.
+/// response. The validation sees only the last head.
+///
+/// A redirect to a request that this attempt has already sent is followed like any other: the server may answer it
+/// differently now. If it does not, the maximum ends the circle.
 ///
 /// A user and a password in a `Location` are never used. Those in the URL of the request are kept only within its
 /// origin.
 public struct RedirectPolicy: Sendable, Hashable {
     /// The most redirects that one attempt follows. 10 by default.
     ///
-    /// One more fails as ``RequestError/Code/tooManyRedirects``. At 0, redirects are not followed: the redirecting
+    /// One more fails as ``RequestError/Code/tooManyRedirects``, or as ``RequestError/Code/redirectLoop`` if it leads to a
+    /// request that this attempt has already sent. At 0, redirects are not followed: the redirecting
     /// response is an ordinary response.
     public var maximum: Int
 
@@ -60,7 +63,6 @@ public struct RedirectPolicy: Sendable, Hashable {
         func refused(_ code: RequestError.Code, _ reason: String) -> RequestError {
             RequestError(code, stage: .transfer, head: head, reason: reason)
         }
-        guard visited.count <= maximum else { throw refused(.tooManyRedirects, "more than \(maximum)") }
         let from = Origin(head.url)
         let to = Origin(target)
         guard to.scheme == "http" || to.scheme == "https" else {
@@ -80,10 +82,10 @@ public struct RedirectPolicy: Sendable, Hashable {
             next.request.httpMethod = task.request.httpMethod == "HEAD" ? "HEAD" : "GET"
             next.dropBody()
         }
-        // With a new cookie, the server may answer the same request differently. If it does not, the maximum ends the
-        // chain.
-        guard head.field("Set-Cookie") != nil || !visited.contains(Hop(next.request)) else {
-            throw refused(.redirectLoop, "the redirects run in a circle")
+        guard visited.count <= maximum else {
+            throw visited.contains(Hop(next.request))
+                ? refused(.redirectLoop, "more than \(maximum) redirects in a circle")
+                : refused(.tooManyRedirects, "more than \(maximum)")
         }
         return next
     }

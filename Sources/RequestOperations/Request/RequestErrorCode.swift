@@ -94,7 +94,8 @@ extension RequestError.Code {
 
     /// More redirects than ``RedirectPolicy/maximum``.
     public static let tooManyRedirects = Self("tooManyRedirects")
-    /// A redirect led back to a request that had been sent already.
+    /// More redirects than ``RedirectPolicy/maximum``, in a circle: the last leads to a request that was sent already. Pages
+    /// that lead back to an earlier one end so, too.
     public static let redirectLoop = Self("redirectLoop")
     /// A redirect led from https to http.
     public static let insecureRedirect = Self("insecureRedirect")

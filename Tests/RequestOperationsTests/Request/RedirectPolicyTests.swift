@@ -273,20 +273,19 @@ import Testing
         #expect(Self.refusal { try follow(11) } == .tooManyRedirects)
     }
 
-    @Test(arguments: ["/x", "http://a.example/x", "", "#f", "/x#f"].filter { !$0.isEmpty })
-    func `A redirect to itself is a loop`(location: String) throws {
-        let task = try Self.task("http://a.example/x")
-        #expect(Self.refusal { _ = try Self.next(to: location, task) } == .redirectLoop)
-    }
-
-    @Test func `A redirect to itself that sets a cookie is no loop`() throws {
-        let task = try Self.task("http://a.example/x")
-        let head = ResponseHead(
-            status: 302, url: try #require(task.request.url), fields: [("Location", "/x"), ("Set-Cookie", "seen=1")])
+    @Test(arguments: ["/x", "http://a.example/x", "#f", "/x#f"])
+    func `A redirect to itself is followed to the limit, and then is a circle`(location: String) throws {
         let policy = RedirectPolicy()
-        let next = try policy.next(
-            after: head, to: #require(policy.target(of: head)), task: task, visited: [RedirectPolicy.Hop(task.request)])
-        #expect(next.request.url == task.request.url)
+        var task = try Self.task("http://a.example/x")
+        var visited = [RedirectPolicy.Hop(task.request)]
+        func follow() throws {
+            let head = try Self.head(302, location)
+            task = try policy.next(after: head, to: #require(policy.target(of: head)), task: task, visited: visited)
+            visited.append(RedirectPolicy.Hop(task.request))
+        }
+        for _ in 1...10 { try follow() }
+        let error = #expect(throws: RequestError.self) { try follow() }
+        #expect(error?.code == .redirectLoop && error?.reason == "more than 10 redirects in a circle")
     }
 
     @Test(arguments: [302, 303])
@@ -296,21 +295,10 @@ import Testing
         #expect(next.request.httpMethod == "GET")
     }
 
-    @Test func `A post that is to be repeated at its own URL is a loop`() throws {
+    @Test func `A post is repeated at its own URL with its body`() throws {
         let task = try Self.task("http://a.example/x", "POST", body: .data(Data([1])))
-        #expect(Self.refusal { _ = try Self.next(RedirectPolicy(), 307, to: "/x", task) } == .redirectLoop)
-    }
-
-    @Test func `A loop over another URL is detected`() throws {
-        let first = try Self.task("http://a.example/x")
-        let second = try Self.next(to: "/y", first)
-        let policy = RedirectPolicy()
-        let head = try Self.head(302, "/x", from: "http://a.example/y")
-        let visited = [RedirectPolicy.Hop(first.request), RedirectPolicy.Hop(second.request)]
-        let target = try #require(policy.target(of: head))
-        #expect(
-            Self.refusal { _ = try policy.next(after: head, to: target, task: second, visited: visited) }
-                == .redirectLoop)
+        let next = try Self.next(RedirectPolicy(), 307, to: "/x", task)
+        #expect(next.request.httpMethod == "POST" && next.body.isReplayable)
     }
 
     @Test func `A refusal keeps the head and quotes nothing of it`() throws {
