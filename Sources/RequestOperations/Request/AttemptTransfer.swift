@@ -34,7 +34,7 @@ final class AttemptTransfer: Sendable {
         }
     }
 
-    /// Sends the request and follows redirects.
+    /// Sends the request and follows redirects. One whose expectation is refused is sent again without it.
     ///
     /// - Parameter limit: The time for all hops together. It stands still while a redirect waits for a place of another
     ///   host.
@@ -65,24 +65,25 @@ final class AttemptTransfer: Sendable {
         ) { try await self.send(task) }
     }
 
-    /// The task of the next hop, if the error of this hop is a redirect. Otherwise throws the error.
+    /// The task of the next hop, if the error of this hop is a detour. Otherwise throws the error.
     private func task(
         following error: any Error, after task: TransportTask, _ visited: inout [RedirectPolicy.Hop]
     ) throws -> TransportTask {
-        guard let redirect = error as? Redirect else { throw error }
+        guard let detour = error as? Detour else { throw error }
         hostAnswered()
+        guard case .redirect(let redirect, let target) = detour else { return task.withoutExpectation }
         visited.append(RedirectPolicy.Hop(task.request))
         var next = try runner.configuration.redirects.next(
-            after: redirect.head, to: redirect.target, task: task, visited: visited)
+            after: redirect, to: target, task: task, visited: visited)
         if let authentication = runner.configuration.authentication {
             next.request = authentication.authorized(next.request)
         }
-        try runner.advance { $0.follow(redirect.target, in: attempt) }
-        runner.emit(.redirected(from: redirect.head.url, to: redirect.target))
+        try runner.advance { $0.follow(target, in: attempt) }
+        runner.emit(.redirected(from: redirect.url, to: target))
         return next
     }
 
-    /// One hop. A redirecting head is rejected with the redirect as its error, so its body is not delivered.
+    /// One hop. The head of a detour is rejected with the detour as its error, so its body is not delivered.
     private func send(_ task: TransportTask) async throws -> TransportResponse {
         let task = traced(task)
         let response: TransportResponse
@@ -106,18 +107,16 @@ final class AttemptTransfer: Sendable {
 
     /// The closure that judges the head of the response to a task.
     private func judgement(of task: TransportTask) -> @Sendable (ResponseHead) throws -> Void {
-        let isHEAD = task.request.httpMethod == "HEAD"
-        return { head in try self.judge(head, isHEAD: isHEAD) }
+        { head in try self.judge(head, of: task) }
     }
 
     /// Accepts the head of a hop by returning.
-    private func judge(_ head: ResponseHead, isHEAD: Bool) throws {
+    private func judge(_ head: ResponseHead, of task: TransportTask) throws {
         runner.limitersHear(of: head)
-        if let target = runner.configuration.redirects.target(of: head) {
-            throw Redirect(head: head, target: target)
-        }
+        if let target = runner.configuration.redirects.target(of: head) { throw Detour.redirect(head, to: target) }
+        if head.status == 417, task.maySendWithoutExpectation(after: head) { throw Detour.withoutExpectation }
         var head = head
-        head.answersHEAD = isHEAD
+        head.answersHEAD = task.request.httpMethod == "HEAD"
         try runner.advance { $0.receive(head, in: attempt) }
         runner.emit(.head(head))
         do {
@@ -141,8 +140,8 @@ final class AttemptTransfer: Sendable {
         }
         guard !isJudged else { return }
         do {
-            try judge(response.head, isHEAD: task.request.httpMethod == "HEAD")
-        } catch let error where !(error is Redirect) {
+            try judge(response.head, of: task)
+        } catch let error where !(error is Detour) {
             let kept = max(task.effectiveLimits.keptErrorBody, 0)
             throw TransferFailure(
                 error, head: response.head, bodyPrefix: Data(response.body.prefix(kept)),
@@ -152,7 +151,7 @@ final class AttemptTransfer: Sendable {
 
     private static func failure(of task: TransportTask, _ error: any Error) -> any Error {
         switch error {
-        case let failure as TransferFailure: failure.error as? Redirect ?? error
+        case let failure as TransferFailure: failure.error as? Detour ?? error
         case is CancellationError: task.trace?.failure ?? error
         default: error
         }
@@ -195,13 +194,29 @@ final class AttemptTransfer: Sendable {
     }
 }
 
-/// The error with which the head of a redirect is rejected.
-private struct Redirect: Error {
-    let head: ResponseHead
-    let target: URL
+/// The error with which a head is rejected after which another request is sent.
+private enum Detour: Error {
+    case redirect(ResponseHead, to: URL)
+    case withoutExpectation
 }
 
 extension TransportTask {
+    /// Whether the task is sent again after a 417: an expectation was refused (RFC 9110, section 10.1.1), and the body can
+    /// be sent again.
+    fileprivate func maySendWithoutExpectation(after head: ResponseHead) -> Bool {
+        let field = request.value(forHTTPHeaderField: "Expect")?.lowercased() ?? ""
+        return body.isReplayable && !expectsNothing
+            && (head.refusesAddedExpectation || field.contains("100-continue"))
+    }
+
+    /// The task without an expectation.
+    fileprivate var withoutExpectation: TransportTask {
+        var task = self
+        task.request.setValue(nil, forHTTPHeaderField: "Expect")
+        task.expectsNothing = true
+        return task
+    }
+
     /// Performs the task with its own function, or with the transport.
     fileprivate func perform(
         over transport: any Transport, onHead: @escaping @Sendable (ResponseHead) throws -> Void

@@ -4,12 +4,15 @@
 /// ``httpURLResponse`` makes an `HTTPURLResponse`. On Linux that object and its dictionary cost as much as a whole
 /// small transfer.
 public struct ResponseHead: Sendable {
-    /// All values but one are in one object, since a head is passed on at every step of an attempt.
+    /// All values but two are in one object, since a head is passed on at every step of an attempt.
     private let values: Box<Values>
 
     /// Whether the request had the method HEAD. Such responses have no content (RFC 9110, section 9.3.2). The operation
     /// sets this before it validates.
     var answersHEAD = false
+
+    /// Whether the server refused an expectation that the transport had added itself (status 417).
+    var refusesAddedExpectation = false
 
     /// The status code (RFC 9110, section 15). It is 0 if the response is not HTTP, for example for a `data:` URL.
     public var status: Int { values.value.status }

@@ -77,6 +77,12 @@ public struct TransportTask: Sendable {
         set { values.edit { $0.wantsNewConnection = newValue } }
     }
 
+    /// Whether the transport adds no expectation, because the server has refused one.
+    var expectsNothing: Bool {
+        get { values.value.expectsNothing }
+        set { values.edit { $0.expectsNothing = newValue } }
+    }
+
     /// Where a transport of this package notes how far it came, if the task is cancelled.
     var trace: TransferTrace? {
         get { values.value.trace }
@@ -209,6 +215,7 @@ extension TransportTask {
         var trace: TransferTrace?
         var mayBeSentAgain: Bool?
         var wantsNewConnection = false
+        var expectsNothing = false
     }
 
     /// Fills in what the task does not set itself, from a configuration.

@@ -65,6 +65,14 @@ class Decoder:
         data = bytes(itertools.islice(self.rest, self.integer(first, 7)))
         return decoded(data) if first & 0x80 else data.decode()
 
+# The length of a text in ASCII (RFC 7541, section 5.1).
+def length(text):
+    rest = len(text) - 127
+    if rest < 0: return bytes([len(text)])
+    encoded = b"\x7f"
+    while rest >= 128: encoded, rest = encoded + bytes([rest & 127 | 128]), rest >> 7
+    return encoded + bytes([rest])
+
 class Reset(Exception): pass
 
 period = bytes(range(251)) * 70
@@ -84,8 +92,11 @@ class Stream:
 
     def fields_frame(self, block, fields, ends):
         for name, value in fields:
-            block += b"\0%c%b%c%b" % (len(name), name.encode(), len(value), value.encode())
-        self.connection.send(1, 4 | int(ends), self.id, block)
+            block += b"\0%b%b%b%b" % (length(name), name.encode(), length(value), value.encode())
+        frames = [block[start:start + 16384] for start in range(0, max(len(block), 1), 16384)]
+        for number, frame in enumerate(frames):
+            is_last = number == len(frames) - 1
+            self.connection.send(9 if number else 1, 4 * is_last | (0 if number else int(ends)), self.id, frame)
 
     def send(self, data, ends=True):
         self.pieces(len(data), lambda start, count: data[start:start + count], ends)

@@ -154,12 +154,55 @@ import Testing
         #expect(limiter.inFlightCount == 0)
     }
 
-    @Test func `A loop of redirects ends the attempt`() async {
+    @Test func `A server that redirects to the same URL once it has set state is followed`() async throws {
+        let configuration = RequestConfiguration.scripted([
+            .status(302, fields: [("Location", "/a")]), .status(302, fields: [("Location", "/a")]), .body(Data([1])),
+        ])
+        let operation = URLRequestOperation(anyRequest, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        #expect(try await operation.value == Data([1]))
+    }
+
+    private func refusing(_ answers: [ScriptedTransport.Answer]) -> (RequestConfiguration, ScriptedTransport) {
+        let transport = ScriptedTransport(answers)
+        var configuration = RequestConfiguration.over(transport)
+        configuration.retryPolicy = .none
+        return (configuration, transport)
+    }
+
+    private var expecting: URLRequest {
+        var request = anyRequest
+        request.httpMethod = "POST"
+        request.httpBody = Data([1])
+        request.setValue("100-Continue", forHTTPHeaderField: "expect")
+        return request
+    }
+
+    @Test func `After 417 a request is sent once more without Expect, with its body`() async throws {
+        let (configuration, transport) = refusing([.status(417), .body(Data([2]))])
+        let operation = URLRequestOperation(expecting, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        #expect(try await operation.value == Data([2]))
+        #expect(transport.requests.map { $0.value(forHTTPHeaderField: "Expect") } == ["100-Continue", nil])
+        #expect(transport.requests.map(\.httpMethod) == ["POST", "POST"] && operation.attempts.count == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func `A second 417, or one to a request that expects nothing, is the answer`(_ expects: Bool) async {
+        let (configuration, transport) = refusing([.status(417), .status(417), .body(Data([2]))])
+        let request = expects ? expecting : anyRequest
+        let error = await failure(of: URLRequestOperation(request, configuration: configuration)) as? RequestError
+        #expect(error?.head?.status == 417)
+        #expect(transport.requests.count == (expects ? 2 : 1))
+    }
+
+    @Test func `A circle of redirects ends the attempt at the limit`() async {
         var configuration = RequestConfiguration.scripted([
             .status(302, fields: [("Location", "/a")]), .status(302, fields: [("Location", "/b")]),
-            .status(302, fields: [("Location", "/a")]),
+            .status(302, fields: [("Location", "/a")]), .status(302, fields: [("Location", "/b")]),
         ])
         configuration.retryPolicy = .none
+        configuration.redirects.maximum = 3
         let error = await failure(of: URLRequestOperation(anyRequest, configuration: configuration)) as? RequestError
         #expect(error?.code == .redirectLoop)
     }

@@ -60,7 +60,7 @@
                     "the server does not offer HTTP/1.1; \(http2Advice)"
                 case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR:
                     connection.refusedChain?.reason
-                default: String?.none
+                default: headExcess(code, message)
                 }
             return RequestError(
                 meaning(of: code, message), stage: .transfer, underlying: CurlError(code),
@@ -97,17 +97,16 @@
             case CURLE_BAD_FUNCTION_ARGUMENT where phase == .connect, CURLE_SETOPT_OPTION_SYNTAX, CURLE_NOT_BUILT_IN,
                 _ where phase == .connect && message.hasPrefix("Unsupported proxy"):
                 .unsupported
-            case CURLE_OUT_OF_MEMORY where phase == .head, Self.tooLarge where phase == .head:
-                // A line of the head is longer than libcurl takes.
+            case _ where headExcess(code, message) != nil:
                 .malformedResponse
             case CURLE_OUT_OF_MEMORY where hadToWait, Self.tooLarge where hadToWait:
                 // The decompressed body is larger than libcurl keeps for a paused transfer.
                 .bodyTooLarge
-            case CURLE_BAD_CONTENT_ENCODING where easy?.message?.contains("Transfer-Encoding") == true:
+            case CURLE_BAD_CONTENT_ENCODING where Self.isAboutChunks(easy?.message ?? ""):
                 .malformedResponse
             // libcurl's decoders fail with either code.
             case CURLE_BAD_CONTENT_ENCODING,
-                CURLE_WRITE_ERROR where head.contentEncoding != nil:
+                CURLE_WRITE_ERROR where head.isCoded:
                 .undecodableContent
             case CURLE_URL_MALFORMAT:
                 .badURL
@@ -153,6 +152,36 @@
             default:
                 .unknown
             }
+        }
+
+        /// Which limit of libcurl the head of the response exceeds; `nil` for other failures.
+        ///
+        /// Over HTTP/2, nghttp2 ends the connection at such a head. That looks like an end without an answer, but libcurl
+        /// has got the beginning of the head then. (It may also have got a head that it has not told when a server resets
+        /// the stream. The connection goes on then.)
+        private func headExcess(_ code: CURLcode, _ message: String) -> String? {
+            guard phase == .head || phase == .request else { return nil }
+            switch code {
+            case CURLE_OUT_OF_MEMORY where phase == .head, Self.tooLarge where phase == .head:
+                return "the head has a field of more than 100 KiB, which libcurl does not take"
+            case CURLE_GOT_NOTHING where hasBrokenHead && connection.isClosed,
+                _ where message.contains("nghttp2") && hasBrokenHead:
+                return "over HTTP/2 libcurl takes no field of more than 64 KiB, and before version 8 no head of 128 KiB"
+            default:
+                return nil
+            }
+        }
+
+        /// Whether a head over HTTP/2 has begun, and libcurl has not got its end.
+        private var hasBrokenHead: Bool {
+            guard !head.isComplete else { return false }
+            return head.isUntouched ? easy?.hasUntoldField ?? false : !head.isAtStart && head.takesSeveral
+        }
+
+        /// Whether libcurl does not like where `chunked` stands, or its parameters. It may quote the coding.
+        private static func isAboutChunks(_ message: String) -> Bool {
+            message.contains("Transfer-Encoding")
+                && (!message.hasPrefix("Unsolicited") || message.contains("(chunked;"))
         }
 
         /// Whether the chain of its server had no pin. Behind a proxy over TLS, the message of libcurl does not say so.
@@ -249,9 +278,12 @@
     /// | 16 | head | `connectionLost` | an HTTP/2 connection that ends with GOAWAY |
     /// | 1, 8 | head | `malformedResponse` | no HTTP, an unknown version, a field without a colon, a bad length |
     /// | 27 | head | `malformedResponse` | a field of more than 100 KiB, with libcurl 7 |
+    /// | 52, 56 | head | `malformedResponse` | a field or a head that is too long for libcurl over HTTP/2, with libcurl 7 |
     /// | 100 | head | `malformedResponse` | the same with libcurl 8.14 |
     /// | 61 | head | `undecodableContent` | more content codings than libcurl takes |
-    /// | 61 | head | `malformedResponse` | a transfer coding that is not chunked, with libcurl 8.14 and later |
+    /// | 61 | head | `undecodableContent` | a transfer coding other than chunked, with libcurl 8.14 and later |
+    /// | 61 | head | `malformedResponse` | *unproven*: a transfer coding after chunked, with libcurl 8.14 and later |
+    /// | 61 | body | `undecodableContent` | a transfer coding that libcurl does not know, before 8.14 |
     /// | 43 | head | `malformedResponse` | *unproven*: from older versions of libcurl |
     /// | 18 | head | `connectionLost` | *unproven* |
     /// | 28 | head | `timedOut` | *unproven*: as in `connect`, for the connection over which a request is sent again |

@@ -43,8 +43,9 @@
     ///
     /// The transport does not repeat a request with another method or with a body from a stream. Nor does it repeat a
     /// task that may not be sent again (``TransportTask/mayBeSentAgain``). There is one exception: a server may refuse
-    /// an expectation that the transport added. It answers 417 (Expectation Failed) before the body is sent. The
-    /// transport then sends the request again without the expectation.
+    /// an expectation that the transport added, with 417 (Expectation Failed), before the body is sent. If it keeps the
+    /// connection, the transport sends the request again without the expectation. After any other 417 to a request with
+    /// `Expect: 100-continue`, the operation does so, once.
     ///
     /// A body over TLS without a length counts as complete when its connection ends, even without the TLS closing
     /// message (RFC 9112, section 9.8). libcurl does not report the difference.

@@ -257,6 +257,37 @@
             #expect(sent <= firstByte && firstByte <= total)
         }
 
+        @Test(arguments: [2 << 20, 10], [false, true])
+        func `An operation sends a request once more without Expect, no matter who added it and what the server read`(
+            size: Int, readsBody: Bool
+        ) async throws {
+            let server = try await LoopbackServer.start { request in
+                if request.field("Expect") == nil { return .text("\(request.bodyByteCount)") }
+                return readsBody ? .status(417) : .rejectingExpectation()
+            }
+            var request = URLRequest(url: server.url)
+            request.httpMethod = "POST"
+            request.httpBody = Data(count: size)
+            if size == 10 { request.setValue("100-continue", forHTTPHeaderField: "Expect") }
+            var configuration = RequestConfiguration.default
+            configuration.transport = CurlTransport.with { _ in }
+            configuration.retryPolicy = .none
+            let operation = URLRequestOperation(request, configuration: configuration)
+            OperationQueue().addOperation(operation)
+            #expect(try await operation.value == Data("\(size)".utf8))
+            #expect(server.requests.map { $0.field("Expect") } == ["100-continue", nil])
+        }
+
+        @Test func `A refused expectation of the caller's is an answer that stands, and is sent once`() async throws {
+            let peer = try await PythonPeer(.withoutExpectations)
+            var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(peer.port)/")))
+            request.httpMethod = "POST"
+            request.setValue("100-continue", forHTTPHeaderField: "Expect")
+            let task = TransportTask.upload(request, from: .data(Data(count: 100_000)))
+            let response = try await CurlTransport.with { _ in }.perform(task) { _ in }
+            #expect(response.head.status == 417 && !response.head.refusesAddedExpectation)
+        }
+
         @Test func `A refused expectation keeps none from being announced to other servers`() async throws {
             let peer = try await PythonPeer(.withoutExpectations)
             let server = try await LoopbackServer.start { _ in .text("here") }

@@ -238,11 +238,14 @@
             #expect(try await loopback(.raw(Data(head.utf8))) == .sent(.malformedResponse, .head))
         }
 
-        @Test func `A field of more than libcurl takes is malformedResponse`() async throws {
+        @Test func `A field of more than libcurl takes is malformedResponse, and names the limit`() async throws {
             let head = "HTTP/1.1 200 OK\r\nX-Long: " + String(repeating: "x", count: 120_000) + "\r\n\r\n"
             let row = try await loopback(.raw(Data(head.utf8)))
             #expect(
                 row.isRow(.sent(.malformedResponse, .head, 27), orSinceVersion8: .sent(.malformedResponse, .head, 100)))
+            let server = try await LoopbackServer.start { _ in .raw(Data(head.utf8)) }
+            let failure = await CurlTransport.with { _ in }.failure(of: .data(server.request())) { _ in }
+            #expect((failure?.error as? RequestError)?.reason?.contains("100 KiB") == true)
         }
 
         // MARK: Proxies

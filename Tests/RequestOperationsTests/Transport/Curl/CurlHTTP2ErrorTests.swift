@@ -28,6 +28,25 @@
             #expect(row.unnumbered == .sent(.connectionLost, .head))
         }
 
+        /// The sizes of fields. Before version 8, libcurl has a limit for all of them together.
+        private static let excessiveHeads =
+            CurlLibrary.version < CurlLibrary.Version(8, 0)
+            ? [[70_000], [Int](repeating: 3000, count: 50)] : [[70_000]]
+
+        @Test(arguments: excessiveHeads)
+        func `A head that libcurl does not take is malformedResponse, and names the limit`(_ sizes: [Int]) async throws
+        {
+            let peer = try await HTTP2Peer("s.head(200, *[('a', 'x' * size) for size in \(sizes)]); s.send(b'ok')")
+            let failure = try #require(await peer.transport.failure(of: peer.task()) { _ in })
+            let error = try #require(failure.error as? RequestError)
+            #expect(error.code == .malformedResponse && error.reason?.contains("64 KiB") == true)
+        }
+
+        @Test func `A head with a field of 60 KB is taken`() async throws {
+            let peer = try await HTTP2Peer("s.head(200, ('a', 'x' * 60000)); s.send(b'ok')")
+            #expect(try await peer.get().head.field("a")?.count == 60_000)
+        }
+
         @Test func `A stream that is reset before its head is connectionLost`() async throws {
             let peer = try await PythonPeer(.streamResetBeforeHead)
             #expect(try await row(peer).isRow(.sent(.connectionLost, .head, 92)))

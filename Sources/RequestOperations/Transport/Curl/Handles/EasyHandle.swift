@@ -28,6 +28,8 @@
         private(set) var isWornOut = false
         /// Whether the body of the response is decoded.
         private(set) var decodesBody = true
+        /// Whether libcurl adds an expectation to the request. (It adds none over HTTP/2.)
+        private(set) var addsExpectation = false
         private let errorText: UnsafeMutablePointer<CChar>
         private let settings: HandleSettings
         private let sockets: ConnectionTable
@@ -157,11 +159,13 @@
         ///   - smallBody: A body that libcurl copies and sends with the head; `nil` if there is none.
         ///   - connectLimit: The limit for connecting. libcurl gives each address of a host a part of it.
         ///   - mustBeAlone: Whether it must not go over HTTP/2.
+        ///   - expectsNothing: Whether libcurl adds no expectation.
         func prepare(
             _ request: CurlRequest, body: (any UploadSource)?, smallBody: Data?, connectLimit: Duration?,
-            mustBeAlone: Bool = false
+            mustBeAlone: Bool = false, expectsNothing: Bool = false
         ) {
             forgetMessage()
+            addsExpectation = !expectsNothing && !request.fields.hasExpectation && (body?.length ?? 0) > 1 << 20
             setURL(of: request)
             setVersions(mustBeAlone ? HandleSettings.http11 : settings.versions(isSecure: request.isSecure))
             if asksForFreshConnection {
@@ -249,7 +253,7 @@
                 set(CURLOPT_INFILESIZE_LARGE, size: body.length ?? -1)
                 if (body.length ?? 0) >= 1 << 20 { set(CURLOPT_UPLOAD_BUFFERSIZE, 128 << 10) }
                 // libcurl would wait for a `100 Continue` before every body sent this way.
-                if !request.fields.hasExpectation, (body.length ?? 0) <= 1 << 20 { lines.append("Expect:") }
+                if !request.fields.hasExpectation, !addsExpectation { lines.append("Expect:") }
                 if request.method != "PUT" { set(CURLOPT_CUSTOMREQUEST, request.method) }
             } else if let smallBody {
                 isSpecial = true

@@ -12,12 +12,13 @@
             case .last:
                 easy?.keepConnection(false)
                 return true
-            case .length(let length, let isCoded):
+            case .length(let length):
                 easy?.keepConnection(false)
-                // We asked for no transfer coding, and libcurl decodes only some of them.
-                if isCoded { easy?.deliverUndecoded() }
-                framedLength = length
-                driver.framedByLength.append(self)
+                frame(by: length)
+                return true
+            case .coded(let length):
+                easy?.keepConnection(false)
+                if decodesTransferCoding() { frame(by: length) }
                 return true
             case .malformed(let reason):
                 stop(.headMalformed(reason))
@@ -25,22 +26,29 @@
             }
         }
 
+        private func frame(by length: Int64) {
+            framedLength = length
+            driver.framedByLength.append(self)
+        }
+
         /// The bytes that belong to a body whose length we count ourselves. (A decoded body ends by itself.)
         func cut(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-            guard let framedLength, head.contentEncoding == nil else { return bytes }
+            guard let framedLength, !head.isCoded else { return bytes }
             return UnsafeRawBufferPointer(rebasing: bytes.prefix(max(Int(clamping: framedLength - received), 0)))
         }
 
-        /// Whether libcurl has delivered as many bytes as ``framedLength`` says.
+        /// Whether libcurl has delivered as many bytes as ``framedLength`` says. With a transfer coding, its end must have
+        /// come, too.
         fileprivate var hasFramedLength: Bool {
             guard let framedLength, !paused.contains(.receiving), let easy else { return false }
-            return easy.received >= framedLength
+            return easy.received >= framedLength && (!head.framing.isCoded || gzip?.isAtEnd == true)
         }
 
         /// What libcurl's result means for a body whose end we find ourselves, since libcurl also accepts less.
         func result(for code: CURLcode) -> CURLcode {
             guard code == CURLE_OK else { return code }
-            if framedLength != nil, !hasFramedLength { return CURLE_PARTIAL_FILE }
+            // A transfer coding overrides the length (RFC 9112, section 6.3).
+            if framedLength != nil, !head.framing.isCoded, !hasFramedLength { return CURLE_PARTIAL_FILE }
             return gzip?.isAtEnd == false ? CURLE_PARTIAL_FILE : CURLE_OK
         }
     }

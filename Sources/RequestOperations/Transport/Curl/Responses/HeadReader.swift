@@ -33,6 +33,9 @@
         private(set) var contentEncoding: String?
         private(set) var framing = ResponseFraming()
 
+        /// Whether the body is decoded: it has a content coding or a transfer coding that changes its bytes.
+        var isCoded: Bool { contentEncoding != nil || framing.isCoded }
+
         /// Whether nothing has come, not even an informational response.
         var isUntouched: Bool { size == 0 }
 

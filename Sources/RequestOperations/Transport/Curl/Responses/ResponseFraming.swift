@@ -12,7 +12,10 @@
             case last
             /// The body has this length, and the connection serves no other request. libcurl may wait for the
             /// connection's end.
-            case length(Int64, isCoded: Bool)
+            case length(Int64)
+            /// The body ends with the connection, and libcurl decodes it or fails. The length does not count, unless the
+            /// coded bytes show their own end.
+            case coded(Int64)
             /// The end of the body cannot be known. The text says why.
             case malformed(String)
         }
@@ -59,17 +62,23 @@
             guard let codings else { return lengthFault.map { Verdict.malformed($0) } ?? .usual }
             // HTTP/2 and later have no transfer codings, and libcurl refuses them there.
             if let version, version.major >= 2 { return .usual }
-            guard !codings.dropLast().contains("chunked"), !codings.contains(where: Self.isChunkedWithParameters) else {
+            let chunks = codings.drop { $0 != "chunked" }
+            guard chunks.allSatisfy({ $0 == "chunked" }), !codings.contains(where: Self.isChunkedWithParameters) else {
                 return .malformed("Transfer-Encoding does not end with chunked, or gives it parameters")
             }
-            if codings.last == "chunked" {
+            if !chunks.isEmpty {
                 // Chunked coding overrides a length (RFC 9112, section 6.3), and is not for HTTP/1.0 (section 6.1).
-                return length == nil && lengthFault == nil && version != .http1_0 ? .usual : .last
+                // Said several times it counts once, as for curl and browsers. Another reader might not read it so.
+                let isPlain = length == nil && lengthFault == nil && version != .http1_0 && chunks.count == 1
+                return isPlain ? .usual : .last
             }
             if let lengthFault { return .malformed(lengthFault) }
             guard let length else { return .last }
-            return .length(length, isCoded: codings.contains { $0 != "identity" })
+            return isCoded ? .coded(length) : .length(length)
         }
+
+        /// Whether `Transfer-Encoding` names a coding that changes the bytes, so that they are decoded.
+        var isCoded: Bool { codings?.contains { $0 != "identity" && $0 != "chunked" } ?? false }
 
         /// The value of a field that frames the body, if the line has it.
         private mutating func value(

@@ -72,6 +72,7 @@
                 connection.isShared = mayUseHTTP2 && driver.sockets.reached(origin)?.speaksHTTP2 != false
                 if !connection.isShared { easy?.askForFreshConnection() }
             } else if head.status == 417 {
+                wasRepeatedUnexpecting = true
                 head.startAgain()
                 framedLength = nil
             } else {
@@ -133,13 +134,19 @@
         ///
         /// libcurl repeats any request, even an unsafe one, if the connection that it reused ends without an answer.
         /// For safe methods that is right, once. Other requests may have been processed. A request that was answered
-        /// with 417 (Expectation Failed) was not processed, and is sent again without the expectation.
+        /// with 417 (Expectation Failed) was not processed, and is sent again without an expectation that libcurl added.
+        /// One that the caller added would be sent again, too. So that answer stands, and libcurl ignores its body.
         ///
         /// Over HTTP/2, the server may have refused the request instead. It refuses all requests beyond the number that
         /// it answers on one connection (REFUSED_STREAM, GOAWAY: RFC 9113, section 8.7). libcurl does not report that,
         /// so a safe request may be sent more often there.
         private func maySendAgain() -> Bool {
             guard sends > 0 else { return true }
+            if head.status == 417, phase == .body {
+                outcome = outcome ?? .finished(CURLE_OK)
+                driver.sweep(by: driver.now)
+                return false
+            }
             if isSafe, sends < (connection.isShared ? Self.maximumSends : 2) { return true }
             if sends == 1, head.status == 417 { return true }
             stop(.replayRefused)
@@ -169,15 +176,17 @@
                 if let coding = head.contentEncoding, easy?.decodesBody == true {
                     // The caller has to handle an unknown coding. (From 8.5 on, libcurl decides that before it calls
                     // this function, and fails.)
-                    if CurlLibrary.decodes(coding) { beginDecoding(coding) } else { easy?.deliverUndecoded() }
+                    if CurlLibrary.decodes(coding) {
+                        beginDecoding(coding)
+                    } else if !head.framing.isCoded {
+                        // (Otherwise libcurl fails, since it decodes both or none.)
+                        easy?.deliverUndecoded()
+                    }
                 }
-                if head.status == 417 {
-                    // This head is not the answer if libcurl then sends the request again. After that, libcurl
-                    // announces no body with this handle any more, to any server.
-                    easy?.wearOut()
-                } else {
-                    publishHead()
-                }
+                // If libcurl then sends the request again, it announces no body with this handle any more, to any server.
+                if head.status == 417 { easy?.wearOut() }
+                // And this head is not the answer then.
+                if head.status != 417 || easy?.addsExpectation != true { publishHead() }
                 return true
             case .tooLarge:
                 stop(.headTooLarge)
@@ -190,8 +199,11 @@
 
         func publishHead() {
             phase = .body
-            let head = head.head(for: url)
-            exchange.withLock { $0.headArrived(head) }
+            var head = head.head(for: url)
+            if head.status == 417, !wasRepeatedUnexpecting, !self.head.takesSeveral {
+                head.refusesAddedExpectation = easy?.addsExpectation ?? false
+            }
+            exchange.withLock { [head] in $0.headArrived(head) }
             driver.markReady(self)
         }
 
@@ -262,7 +274,7 @@
             let buffer = ReceiveBuffer(
                 expecting: isForMemory ? Int(clamping: length) : min(Int(clamping: length), keptLimit))
             kept = buffer
-            if length >= 0, head.contentEncoding == nil {
+            if length >= 0, !head.isCoded {
                 progress.bytesToReceive = length
             }
             return buffer
@@ -282,7 +294,7 @@
         private func excess(with count: Int) -> Cause? {
             let size = received + Int64(count)
             if let limit = limits.body, max(size, progress.bytesToReceive ?? 0) > limit { return .bodyTooLarge }
-            guard head.contentEncoding != nil, let ratio = limits.ratio, let easy else { return nil }
+            guard head.isCoded, let ratio = limits.ratio, let easy else { return nil }
             // libcurl 8.7 and later count a piece after it was decoded. None is longer than this.
             let arrived = easy.received + (256 << 10)
             return size / ratio > arrived ? .bodyExpands : nil

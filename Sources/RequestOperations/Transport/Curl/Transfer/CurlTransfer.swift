@@ -60,7 +60,7 @@
         /// The decoder of the body, if libcurl does not decode it.
         var gzip: GzipDecoder?
         /// The length by which the body ends, where libcurl may not use it; see
-        /// ``ResponseFraming/Verdict/length(_:isCoded:)``.
+        /// ``ResponseFraming/Verdict/length(_:)``.
         var framedLength: Int64?
         var paused: PausedDirections = []
         /// Whether receiving was ever paused.
@@ -85,6 +85,8 @@
         /// How often the request was sent.
         var sends = 0
         var wasReplayed = false
+        /// Whether libcurl has sent it again without an expectation that the server had refused.
+        var wasRepeatedUnexpecting = false
         var progress = TransferProgress()
 
         /// How a transfer ended.

@@ -29,6 +29,9 @@
             case silence
         }
 
+        /// Whether libcurl has closed the connection that the request was last sent over.
+        var isClosed: Bool { known.map { $0.socket == nil } ?? false }
+
         /// A socket was made for it.
         mutating func opens(_ socket: Int32) {
             newSockets.append(socket)

@@ -31,7 +31,8 @@
             let easy = driver.handles.take(driver.settings.bufferSize(for: request, isLarge: isLarge))
             let mustBeAlone = HandleSettings.mustBeAlone(task, isSecure: request.isSecure)
             easy.prepare(
-                request, body: upload, smallBody: smallBody, connectLimit: limits.connect, mustBeAlone: mustBeAlone)
+                request, body: upload, smallBody: smallBody, connectLimit: limits.connect, mustBeAlone: mustBeAlone,
+                expectsNothing: task.expectsNothing)
             if let refusal = easy.refusal { throw refusal }
             transfer = CurlTransfer(
                 driver: driver, easy: easy, request: request, limits: .init(limits), upload: upload,

@@ -16,5 +16,10 @@
         /// Whether libcurl must not begin anew with the handle. (A field may exist that no callback has reported. For
         /// example, the first field of HTTP/2 exists before its head is complete.)
         var cannotBeginAnew: Bool { CurlLibrary.remembersFreedFields && rocurl_stores_fields(pointer) }
+
+        /// Whether libcurl has got a field. Before 7.83 it does not tell.
+        var hasUntoldField: Bool {
+            CurlLibrary.version >= CurlLibrary.Version(7, 83) && rocurl_stores_fields(pointer)
+        }
     }
 #endif

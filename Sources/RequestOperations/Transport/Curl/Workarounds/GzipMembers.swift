@@ -25,6 +25,18 @@
             gzip = decoder
         }
 
+        /// Decodes a body whose only coding is the transfer coding gzip in this package, if it can. So its end is known
+        /// before the connection ends. Otherwise libcurl decodes it.
+        func decodesTransferCoding() -> Bool {
+            guard CurlLibrary.asksLateWhetherToDecode, head.status != 417, head.contentEncoding == nil,
+                let codings = head.framing.codings?.filter({ $0 != "identity" }), codings.count == 1,
+                ["gzip", "x-gzip"].contains(codings[0]), let easy, let decoder = GzipDecoder()
+            else { return false }
+            easy.deliverUndecoded()
+            gzip = decoder
+            return true
+        }
+
         /// Takes bytes of the body as they arrived.
         func receive(content bytes: UnsafeRawBufferPointer) -> Receipt {
             let bytes = framedLength == nil ? bytes : cut(bytes)
