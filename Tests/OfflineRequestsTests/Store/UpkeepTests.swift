@@ -203,6 +203,23 @@ import Testing
         }
     }
 
+    @Test func `The check of a large database beside the work finds wrong numbers`() async throws {
+        let sample = try await Self.sample()
+        let fixture = try Fixture()
+        let files = try fixture.files()
+        try sample.database.write(to: files.database)
+        let database = try SQLiteDatabase(files: files, isReader: true, date: { Fixture.epoch })
+        try database.check()
+        database.close()
+        let connection = try SQLiteConnection(files.database.path)
+        try connection.execute("UPDATE totals SET count = 60 WHERE state = 0")
+        connection.close()
+        #expect { try database.check() } throws: { $0.meansDamage }
+        try database.repair()
+        try database.check()
+        database.close()
+    }
+
     @Test func `Wrong numbers are told, and are right afterwards`() async throws {
         let sample = try await Self.sample()
         let fixture = try Fixture()
