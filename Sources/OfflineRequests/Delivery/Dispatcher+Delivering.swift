@@ -101,7 +101,8 @@ extension Dispatcher {
 
     /// The configuration of a delivery. The rules of the queue limit retries, so the policy does not.
     func requestConfiguration(for record: StoredRecord) -> RequestConfiguration {
-        var request = configuration.request
+        // Its body must arrive.
+        var request = configuration.request.requiringBody
         request.retryPolicy.maximumRetries = .max
         request.retryPolicy.elapsedLimit = nil
         request.retryPolicy.maximumRetryAfter = configuration.maximumRetryAfter

@@ -61,6 +61,7 @@ extension RequestClient {
         call(method, path, object: nil, parameters, decoder) { options in
             options.body = body
             edit(&options)
+            options.configuration = options.configuration.requiringBody
         }.operation
     }
 
@@ -81,6 +82,7 @@ extension RequestClient {
         call(method, path, object: nil, parameters, decoder) { options in
             options.files = files
             edit(&options)
+            options.configuration = options.configuration.requiringBody
         }.operation
     }
 

@@ -58,6 +58,10 @@ final class TusUpload: Sendable {
             let response = try await transport.perform(
                 try await self.task(for: step, of: bytes, from: task, requests)
             ) { [self] head in
+                // The operation repeats a creation as a POST, wherever a redirect leads. The caller must allow it.
+                if case .create = step, configuration.redirects.target(of: head) != nil {
+                    try configuration.redirects.checkMethodChange(by: head, of: "POST")
+                }
                 let verdict = try change(in: number) { try $0.receive(head, to: step) }
                 judged.withLock { $0 = verdict }
                 guard verdict != .goesOn else { return }

@@ -21,6 +21,9 @@
 /// policy's ``RetryPolicy/elapsedLimit`` does not apply, because an upload may last for hours.
 /// ``RequestConfiguration/deadline`` does.
 ///
+/// A redirect that turns the request into a GET without a body (301 and 302 for a POST, 303) fails as
+/// ``RequestError/Code/unacceptableStatus``, unless ``RedirectPolicy/allowsMethodChange`` allows it.
+///
 /// ## tus
 ///
 /// With ``UploadProtocol/tus``, the URL is where the server creates uploads. An attempt makes several requests:
@@ -69,7 +72,7 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
         upload = Upload(content, to: request.url, uploadProtocol)
         super.init(
             uploadProtocol.adjusted(request, for: content), decoder: decoder,
-            configuration: uploadProtocol.adjusted(configuration.withoutElapsedLimit))
+            configuration: uploadProtocol.adjusted(configuration.withoutElapsedLimit.requiringBody))
     }
 
     /// Makes an operation that uploads a form.
@@ -91,7 +94,7 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
         upload = Upload(content, to: request.url, uploadProtocol)
         super.init(
             uploadProtocol.adjusted(request, for: content), decoder: decoder,
-            configuration: uploadProtocol.adjusted(configuration.withoutElapsedLimit))
+            configuration: uploadProtocol.adjusted(configuration.withoutElapsedLimit.requiringBody))
     }
 
     /// Where the upload is on the server, with ``UploadProtocol/tus``. `nil` before it is created, and with any other protocol.

@@ -5,6 +5,7 @@
 /// - 301 and 302 turn a POST into a GET.
 /// - 303 turns every method except HEAD into a GET.
 /// - 307 and 308 keep the method and send the body again from its source.
+/// - Uploads and offline queues follow no redirect that changes the method (``allowsMethodChange``).
 ///
 /// A response without a readable `Location`, or with several different ones, is not followed. It is an ordinary
 /// response. The validation sees only the last head.
@@ -27,6 +28,14 @@ public struct RedirectPolicy: Sendable, Hashable {
     /// With `false`, such a redirect fails as ``RequestError/Code/insecureRedirect``.
     public var allowsInsecure: Bool
 
+    /// Whether a redirect that changes the method, and so drops the body, is followed. `nil`, the default, leaves that to the
+    /// operation.
+    ///
+    /// A plain request follows it, as browsers do. An upload (``UploadOperation`` and those of a ``RequestClient``) and the
+    /// requests of an offline queue do not: they fail as ``RequestError/Code/unacceptableStatus``, because their body would
+    /// not arrive. With ``UploadProtocol/tus``, `true` creates the upload at the target.
+    public var allowsMethodChange: Bool?
+
     /// Further header fields to drop when a redirect leads to another origin (scheme, host or port). None by default.
     ///
     /// The names are compared without regard to case. Every field whose value ``Redaction/default`` leaves out is
@@ -35,9 +44,13 @@ public struct RedirectPolicy: Sendable, Hashable {
     public var credentialFields: Set<String>
 
     /// Makes a policy. Each parameter has the default of its property.
-    public init(maximum: Int = 10, allowsInsecure: Bool = false, credentialFields: Set<String> = []) {
+    public init(
+        maximum: Int = 10, allowsInsecure: Bool = false, allowsMethodChange: Bool? = nil,
+        credentialFields: Set<String> = []
+    ) {
         self.maximum = maximum
         self.allowsInsecure = allowsInsecure
+        self.allowsMethodChange = allowsMethodChange
         self.credentialFields = credentialFields
     }
 
@@ -79,6 +92,7 @@ public struct RedirectPolicy: Sendable, Hashable {
                 throw refused(.bodyNotReplayable, "the body's stream cannot be opened a second time for a redirect")
             }
         } else {
+            try checkMethodChange(by: head, of: task.request.httpMethod)
             next.request.httpMethod = task.request.httpMethod == "HEAD" ? "HEAD" : "GET"
             next.dropBody()
         }
@@ -88,6 +102,17 @@ public struct RedirectPolicy: Sendable, Hashable {
                 : refused(.tooManyRedirects, "more than \(maximum)")
         }
         return next
+    }
+
+    /// Fails if a redirect changes the method and must not.
+    func checkMethodChange(by head: ResponseHead, of method: String?) throws {
+        let method = method ?? "GET"
+        guard allowsMethodChange == false, !["GET", "HEAD"].contains(method), !keepsMethod(head.status, method) else {
+            return
+        }
+        throw RequestError(
+            .unacceptableStatus, stage: .transfer, head: head,
+            reason: "the redirect turns \(method) into GET, so the body would not arrive")
     }
 
     /// A request at another URL. If the origin changes, fields that belong to the old origin are dropped.
@@ -118,6 +143,16 @@ public struct RedirectPolicy: Sendable, Hashable {
             method = request.httpMethod ?? "GET"
             url = request.url?.absoluteString.prefix { $0 != "#" }
         }
+    }
+}
+
+extension RequestConfiguration {
+    /// The same for a request that has failed if its body did not arrive, unless the caller has set what applies.
+    package var requiringBody: RequestConfiguration {
+        guard redirects.allowsMethodChange == nil else { return self }
+        var configuration = self
+        configuration.redirects.allowsMethodChange = false
+        return configuration
     }
 }
 

@@ -29,7 +29,8 @@ public struct RequestConfiguration: Sendable {
         set { values.edit { $0.validation = newValue } }
     }
 
-    /// How redirects are followed. By default at most 10 are, and none from https to http.
+    /// How redirects are followed. By default at most 10 are, and none from https to http. An upload follows none that would
+    /// drop its body.
     public var redirects: RedirectPolicy {
         get { values.value.redirects }
         set { values.edit { $0.redirects = newValue } }

@@ -28,6 +28,29 @@ import Testing
         await queue.close()
     }
 
+    @Test(arguments: [(301, "POST"), (302, "POST"), (303, "POST"), (303, "DELETE")])
+    func `A redirect that changes the method is a dead letter`(status: Int, method: String) async throws {
+        let fixture = try Fixture([.status(status, fields: [("Location", "/b")]), .status(200)])
+        let queue = try await fixture.open()
+        var request = post("a")
+        request.httpMethod = method
+        let id = try await queue.add(request)
+        guard case .dead(let reason) = try await queue.outcome(of: id) else {
+            return #expect(Bool(false), "It is no dead letter.")
+        }
+        #expect(reason.kind == .rejected && reason.status == status)
+        #expect(fixture.sent.count == 1)
+        await queue.close()
+    }
+
+    @Test func `The caller may allow a redirect that changes the method`() async throws {
+        let fixture = try Fixture([.status(303, fields: [("Location", "/b")]), .status(200)])
+        let queue = try await fixture.open { $0.request.redirects.allowsMethodChange = true }
+        let id = try await queue.add(post("a"))
+        #expect(try await queue.outcome(of: id) == .delivered(status: 200))
+        await queue.close()
+    }
+
     @Test func `A post is tried again after a lost connection`() async throws {
         let fixture = try Fixture([.error(.connectionLost), .status(204)])
         let queue = try await fixture.open { $0.backoff = .constant(.zero) }

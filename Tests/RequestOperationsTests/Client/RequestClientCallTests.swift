@@ -107,6 +107,18 @@ import Testing
         #expect(body.contains("name=\"author\"") && body.contains("filename=\"a.png\""))
     }
 
+    @Test func `An upload is not taken for done after a redirect that drops its body`() async throws {
+        let redirect = ScriptedTransport.Answer.status(302, fields: [("Location", "/b")])
+        let client = RequestClient(over: ScriptedTransport([redirect, .user, redirect, .user]))
+        await #expect {
+            _ = try await client.upload(.data(Data("a".utf8)), to: "a", decoder: .data)
+        } throws: { RequestError.Code.unacceptableStatus ~= $0 }
+        let data = try await client.upload(.data(Data("a".utf8)), to: "a", decoder: .data) { options in
+            options.configuration.redirects.allowsMethodChange = true
+        }
+        #expect(data.count == 14)
+    }
+
     @Test func `An operation runs in any queue`() async throws {
         let client = RequestClient(over: ScriptedTransport([.user]))
         #expect(try await run(client.operation(.get, "a", as: User.self)).name == "Ada")

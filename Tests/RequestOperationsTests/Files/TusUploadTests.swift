@@ -212,4 +212,22 @@ import Testing
             #expect("\(error)".contains(", \(method) http://") && !"\(error)".contains("PUT"))
         }
     }
+
+    @Test(arguments: [301, 302, 303])
+    func `A creation is redirected only where its method stays, unless the caller allows it`(
+        _ status: Int
+    ) async throws {
+        let peer = try await TusPeer(.init(extensions: "creation"))
+        peer.server.route("/moved", .empty(), .redirect(to: "/files/", status: status))
+        var configuration = RequestConfiguration.downloading()
+        let refused = UploadOperation(
+            .file(file), to: peer.server.url("/moved"), by: .tus, configuration: configuration)
+        #expect(await code(of: refused) == .unacceptableStatus)
+        #expect(peer.contents == [])
+        configuration.redirects.allowsMethodChange = true
+        peer.server.route("/moved", .empty(), .redirect(to: "/files/", status: status))
+        _ = try await run(
+            UploadOperation(.file(file), to: peer.server.url("/moved"), by: .tus, configuration: configuration))
+        #expect(peer.contents == [Self.text])
+    }
 }

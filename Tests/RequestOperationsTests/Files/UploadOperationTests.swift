@@ -171,6 +171,26 @@ import Testing
         #expect(server.requests.last?.body == Data("0123456789".utf8))
     }
 
+    @Test(arguments: [(301, HTTPMethod.post), (302, .post), (303, .post), (303, .put)])
+    func `A redirect that would drop the body fails`(_ status: Int, _ method: HTTPMethod) async throws {
+        let server = try await server(.redirect(to: "/other", status: status))
+        server.route("/other", .empty(200))
+        let error = await failure(
+            of: UploadOperation(.file(file), to: server.url, method: method, configuration: .downloading()))
+        #expect((error as? RequestError)?.code == .unacceptableStatus)
+        #expect((error as? RequestError)?.head?.status == status)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func `The caller may allow a redirect that drops the body`() async throws {
+        let server = try await server(.redirect(to: "/other", status: 303))
+        server.route("/other", .empty(200))
+        var configuration = RequestConfiguration.downloading()
+        configuration.redirects.allowsMethodChange = true
+        _ = try await run(UploadOperation(.file(file), to: server.url, configuration: configuration))
+        #expect(server.requests.map(\.method) == ["PUT", "GET"])
+    }
+
     @Test func `A subclass may change the task`() async throws {
         let transport = ScriptedTransport([.status(204)])
         _ = try await run(
