@@ -214,7 +214,7 @@ final class Download: Sendable {
     /// between its segments. It may do so once.
     func mayBeginAgain(after failure: AttemptFailure) -> Bool {
         state.withLock { state in
-            (failure.code == .digestMismatch || state.hasChanged) && state.beginAgain()
+            (failure.code == .digestMismatch || state.hasChanged || state.isSpoilt) && state.beginAgain()
         }
     }
 

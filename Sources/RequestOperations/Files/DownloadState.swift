@@ -145,6 +145,9 @@ struct DownloadState {
         resumedBytes = size
     }
 
+    /// Whether the bytes of several responses were wrong, and were dropped.
+    var isSpoilt: Bool { file != nil && record == nil && isCombined }
+
     /// The bytes that are there are wrong.
     mutating func spoil() {
         record = nil

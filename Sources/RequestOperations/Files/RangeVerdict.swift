@@ -57,6 +57,8 @@ enum RangeVerdict: Sendable, Hashable {
             // A response of several parts (`multipart/byteranges`) has no such field.
             case .bytes(let range, let total)? = head.contentRange, asked.covers(range),
             asked.total == nil || total == nil || asked.total == total,
+            // Some servers send the whole file under the range that was asked for.
+            head.lengthOfWhole.map({ $0 - 1 == range.upperBound - range.lowerBound }) ?? true,
             // A server may send less than was asked for. Without the length nobody could tell.
             let total = total ?? asked.total
         else { return .askForWhole }
@@ -89,7 +91,7 @@ extension ResponseHead {
         }
     }
 
-    /// The length of the whole file in a response with all of it; `nil` if it is unknown.
+    /// The declared length of the content: that of the whole file in a response with all of it. `nil` if it is unknown.
     var lengthOfWhole: Int64? {
         hasContentCoding
             ? nil : field("Content-Length").flatMap { Int64(digits: $0.trimmingCharacters(in: .whitespaces)) }

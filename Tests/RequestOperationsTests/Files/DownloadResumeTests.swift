@@ -69,6 +69,19 @@ import Testing
         #expect(operation.attempts.count == 2)
     }
 
+    @Test func `A part that turns out to be the whole is dropped, and the whole is asked for`() async throws {
+        // One that says its length, and one in chunks.
+        for fields in [[("Content-Length", "8")], []] as [[(name: String, value: String)]] {
+            var part = PartTransport.Part.part("01234567", "bytes 4-7/8")
+            part.fields += fields
+            let transport = PartTransport([.beginning("0123", of: 8), part, .whole("01234567")])
+            let file = folder.file("\(fields.count)")
+            _ = try await run(DownloadOperation(url, to: .file(file), configuration: .downloading(over: transport)))
+            #expect(FileManager.default.contents(atPath: file.path) == Data("01234567".utf8))
+            #expect(transport.ranges == [nil, "bytes=4-", nil])
+        }
+    }
+
     @Test func `A response that does not fit is not asked for again under a condition`() async throws {
         let transport = PartTransport([.beginning("0123", of: 8), .init(status: 416), .whole("01234567")])
         _ = try await run(

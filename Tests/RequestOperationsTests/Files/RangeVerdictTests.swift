@@ -41,6 +41,11 @@ import Testing
         Case("206 with the weak form of the tag", 206, [("ETag", #"W/"v1""#), range], .askForWhole),
         Case("206 without a tag", 206, [range], .askForWhole),
         Case("206 without a range", 206, [tag], .askForWhole),
+        Case("206 with the length of its range", 206, [tag, range, ("Content-Length", "5")], .rest(total: 10)),
+        Case("206 with the length of the whole", 206, [tag, range, ("Content-Length", "10")], .askForWhole),
+        Case(
+            "206 of more than there can be", 206,
+            [tag, ("Content-Range", "bytes 5-9223372036854775807/*"), ("Content-Length", "0")], .askForWhole),
         Case("206 with an unreadable range", 206, [tag, ("Content-Range", "bytes 5")], .askForWhole),
         Case(
             "206 of several parts", 206, [tag, ("Content-Type", "multipart/byteranges; boundary=x")], .askForWhole),
