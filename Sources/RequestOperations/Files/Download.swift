@@ -29,7 +29,7 @@ final class Download: Sendable {
             plan.resumption != .never && !callerAsksForRange && (request.httpMethod ?? "GET").uppercased() == "GET"
         let (number, asked) = try await queue.run { [self] in
             guard let number = state.withLock({ $0.beginAttempt() }) else { throw CancellationError() }
-            try plan.check()
+            try plan.check(replacing: state.withLock { $0.published })
             return (number, mayResume ? try rangeRequest(for: subject) : nil)
         }
         if mayResume, request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
@@ -100,7 +100,8 @@ final class Download: Sendable {
         _ head: ResponseHead, _ verdict: RangeVerdict, _ digest: FileDigest?, of attempt: DownloadAttempt
     ) throws -> PartialFile {
         let name = plan.name(in: head)
-        let placement = plan.placement(of: try plan.target(for: head, name: name))
+        let published = state.withLock { $0.published }
+        let placement = plan.placement(of: try plan.target(for: head, name: name), replacing: published)
         let folder = placement.target.deletingLastPathComponent()
         try FilePlacement.makeFolder(folder)
         let replaces = try placement.check()
@@ -148,11 +149,11 @@ final class Download: Sendable {
     }
 
     private func goOn(_ head: ResponseHead, _ verdict: RangeVerdict, _ digest: FileDigest?) throws -> PartialFile {
-        let (known, record, target) = state.withLock { ($0.file, $0.record, $0.target) }
+        let (known, record, target, published) = state.withLock { ($0.file, $0.record, $0.target, $0.published) }
         // The request was for the rest of this file.
         guard let file = known, let record else { throw CancellationError() }
         let place = try target ?? plan.placement(of: plan.target(for: head, name: record.name)).target
-        if target == nil { try FilePlacement(target: place, ifExists: plan.ifExists).check() }
+        if target == nil { try FilePlacement(target: place, ifExists: plan.ifExists, replacing: published).check() }
         let total = if case .rest(let total) = verdict { total } else { file.size as Int64? }
         let there = file.size + bytesInSegments
         state.withLock { $0.goOn(from: there, total: total, target: place, digest: digest) }
@@ -236,7 +237,9 @@ final class Download: Sendable {
     /// Puts the complete file in its place.
     func publish(_ head: ResponseHead) async throws -> DownloadedFile {
         try await queue.run { [self] in
-            let (isOver, target, resumed) = state.withLock { ($0.isOver, $0.target, $0.resumedBytes) }
+            let (isOver, target, resumed, published) = state.withLock {
+                ($0.isOver, $0.target, $0.resumedBytes, $0.published)
+            }
             guard !isOver else { throw CancellationError() }
             guard let target, let file = state.withLock({ $0.beginMove() }) else {
                 throw RequestError(
@@ -251,8 +254,9 @@ final class Download: Sendable {
                 guard !file.isGone else {
                     throw RequestError(.fileFailed, stage: .decode, head: head, reason: "the partial file was removed")
                 }
-                let url = try FilePlacement(target: target, ifExists: plan.ifExists).move(file)
-                state.withLock { $0.moved() }
+                let url = try FilePlacement(target: target, ifExists: plan.ifExists, replacing: published).move(file)
+                let new = PublishedFile(target: target, url: url)
+                state.withLock { $0.moved(new) }
                 file.removeRecord()
                 return DownloadedFile(
                     url: url, size: file.size, resumedBytes: resumed, verifiedDigests: digests, head: head)

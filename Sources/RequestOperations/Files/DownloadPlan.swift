@@ -8,7 +8,9 @@ struct DownloadPlan: Sendable {
     var segments = 1
 
     /// Fails before anything is sent if the download certainly cannot end well.
-    func check() throws {
+    ///
+    /// - Parameter published: The file of an attempt whose value was not accepted.
+    func check(replacing published: PublishedFile?) throws {
         if let checksum, !checksum.isValid {
             throw RequestError(
                 .invalidDigest, stage: .makeTask,
@@ -16,7 +18,7 @@ struct DownloadPlan: Sendable {
         }
         switch destination {
         case .file(let file):
-            try placement(of: file).check()
+            try placement(of: file, replacing: published).check()
         case .folder(let folder):
             var isFolder: ObjCBool = false
             if FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder), !isFolder.boolValue {
@@ -29,7 +31,7 @@ struct DownloadPlan: Sendable {
     }
 
     /// How the file gets to a place. A link to a file is followed.
-    func placement(of file: URL) -> FilePlacement {
+    func placement(of file: URL, replacing published: PublishedFile? = nil) -> FilePlacement {
         var status = stat()
         let isLink: Bool
         if case .folder = destination {
@@ -38,7 +40,8 @@ struct DownloadPlan: Sendable {
         } else {
             isLink = lstat(file.path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
         }
-        return FilePlacement(target: isLink ? file.resolvingSymlinksInPath() : file, ifExists: ifExists)
+        return FilePlacement(
+            target: isLink ? file.resolvingSymlinksInPath() : file, ifExists: ifExists, replacing: published)
     }
 
     /// The name that a response suggests, if the caller asks for one.

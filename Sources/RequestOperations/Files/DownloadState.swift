@@ -7,7 +7,7 @@ struct DownloadState {
         /// The partial file gets its name. After the end of the operation nobody else removes it.
         case moving(PartialFile, isOver: Bool)
         /// The file is in its place.
-        case moved
+        case moved(PublishedFile?)
         /// The operation has ended.
         case over
     }
@@ -44,6 +44,8 @@ struct DownloadState {
     /// What hears of the progress of the running attempt.
     var listener: (@Sendable (TransferProgress) -> Void)?
     private var lastReport: ContinuousClock.Instant?
+    /// The file of an attempt whose value was not accepted.
+    private(set) var published: PublishedFile?
     /// How many bytes there were at most after an attempt.
     private var furthest: Int64 = 0
 
@@ -79,6 +81,7 @@ struct DownloadState {
         // A value that is not accepted leads to another attempt, which begins anew.
         if case .moved = phase {
             phase = .empty
+            published = file
             record = nil
         }
         attempt += 1
@@ -205,9 +208,9 @@ struct DownloadState {
     }
 
     /// The partial file has its name.
-    mutating func moved() {
+    mutating func moved(_ published: PublishedFile? = nil) {
         guard case .moving(_, let isOver) = phase else { return }
-        phase = isOver ? .over : .moved
+        phase = isOver ? .over : .moved(published)
     }
 
     /// The partial file could not get its name. Returns whether the operation has ended meanwhile.

@@ -4,6 +4,15 @@ struct FilePlacement: Sendable {
     let target: URL
     let ifExists: ExistingFilePolicy
 
+    /// - Parameter published: The file of an attempt whose value was not accepted. It is replaced where it is.
+    init(target: URL, ifExists: ExistingFilePolicy, replacing published: PublishedFile? = nil) {
+        if let published, [published.target, published.url].contains(target), published.isThere {
+            (self.target, self.ifExists) = (published.url, .replace)
+        } else {
+            (self.target, self.ifExists) = (target, ifExists)
+        }
+    }
+
     /// How many names are tried at most.
     private static let mostNames = 100_000
 
@@ -129,4 +138,22 @@ struct FilePlacement: Sendable {
         unlink(path)
         return number
     }
+}
+
+/// A file that an attempt put in its place.
+struct PublishedFile: Sendable {
+    /// Where the file should go.
+    let target: URL
+    /// Where it is.
+    let url: URL
+    private let stamp: FileStamp?
+
+    init(target: URL, url: URL) {
+        self.target = target
+        self.url = url
+        stamp = try? FileStamp(of: url)
+    }
+
+    /// Whether the file is still there. Another file at its place is somebody else's.
+    var isThere: Bool { stamp != nil && (try? FileStamp(of: url)) == stamp }
 }

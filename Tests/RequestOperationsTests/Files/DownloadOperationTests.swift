@@ -37,6 +37,40 @@ import Testing
         }
     }
 
+    @Test(arguments: [ExistingFilePolicy.fail, .replace, .uniqueName])
+    func `The file of an attempt that is not accepted is replaced`(_ policy: ExistingFilePolicy) async throws {
+        let transport = ScriptedTransport([.body(Data("first".utf8)), .body(Data("second".utf8))])
+        _ = try await run(
+            Retrying(
+                url, to: .file(folder.file()), ifExists: policy, configuration: .downloading(over: transport)))
+        #expect(folder.text() == "second")
+        #expect(try folder.names == ["file"])
+    }
+
+    @Test func `The next free name stays that of the file`() async throws {
+        try folder.write("old", to: "file")
+        let transport = ScriptedTransport([.body(Data("first".utf8)), .body(Data("second".utf8))])
+        let file = try await run(
+            Retrying(
+                url, to: .file(folder.file()), ifExists: .uniqueName, configuration: .downloading(over: transport)))
+        #expect(try folder.names.count == 2 && folder.text() == "old")
+        #expect(FileManager.default.contents(atPath: file.url.path) == Data("second".utf8))
+    }
+
+    private final class Changing: DownloadOperation, @unchecked Sendable {
+        override func retryDecision(afterSuccess value: DownloadedFile, attempt: Int) async -> RetryDecision? {
+            try? Data("of somebody else".utf8).write(to: value.url)
+            return attempt == 1 ? .retry(after: .zero) : nil
+        }
+    }
+
+    @Test func `A file that somebody has changed meanwhile stays`() async throws {
+        let transport = ScriptedTransport([.body(Data("first".utf8)), .body(Data("second".utf8))])
+        let operation = Changing(url, to: .file(folder.file()), configuration: .downloading(over: transport))
+        #expect(await code(of: operation) == .fileFailed)
+        #expect(folder.text() == "of somebody else")
+    }
+
     @Test func `A file that is not accepted is downloaded again`() async throws {
         var configuration = RequestConfiguration.downloading(
             over: ScriptedTransport([.body(Data("first".utf8)), .body(Data("second".utf8))]))
