@@ -48,10 +48,18 @@ extension Download {
 
     /// Downloads what is missing after the response to the request for a part. Can be called from anywhere.
     func fetchMissing(for operation: DownloadOperation, _ response: TransportResponse) async throws {
-        let missing = try await queue.run { [self] in try missingSegments() }
-        if !missing.isEmpty { try await fetch(missing, for: operation) }
+        var (width, hasFetched) = (plan.segments, false)
+        while true {
+            let missing = try await queue.run { [self, width] in try missingSegments(atMost: width) }
+            if missing.isEmpty { break }
+            hasFetched = true
+            let refused = try await fetch(missing, atMost: width, for: operation)
+            if refused == 0 { break }
+            // The server wants fewer connections.
+            width = max(width - refused, 1)
+        }
         // The first part may have been the last one that was missing.
-        guard !missing.isEmpty || state.withLock({ !$0.segments.isEmpty }) else { return }
+        guard hasFetched || state.withLock({ !$0.segments.isEmpty }) else { return }
         while try await queue.run({ [self] in try moveSome() }) {}
         try await queue.run { [self] in
             guard let file = state.withLock({ $0.file }) else { throw CancellationError() }
@@ -60,28 +68,45 @@ extension Download {
         }
     }
 
-    /// Downloads segments at once.
-    private func fetch(_ missing: [MissingSegment], for operation: DownloadOperation) async throws {
+    /// Downloads segments at once. The others go on if the server refuses one of them.
+    ///
+    /// - Returns: How many were refused while others came.
+    private func fetch(
+        _ missing: [MissingSegment], atMost width: Int, for operation: DownloadOperation
+    ) async throws -> Int {
         let attempt = state.withLock { $0.attempt }
+        let before = try await queue.run { [self] in received }
         let members = missing.map { SegmentOperation($0, of: operation, in: self, attempt: attempt) }
-        let batch = RequestBatch(members, maximumConcurrency: plan.segments)
+        let batch = RequestBatch(members, policy: .collectAll, maximumConcurrency: width)
+        for member in members {
+            member.whenFinished { [weak member, weak batch] result in
+                if case .failure = result, width == 1 || member?.refusal == nil { batch?.cancel() }
+            }
+        }
         // The attempt holds no slot any more. Each segment takes its own.
         await batch.runAsLink(by: .ofCurrentOperation)
-        guard case .failure(let error)? = batch.result else { return }
+        try Task.checkCancellation()
+        let failed = members.filter { $0.error != nil }
+        guard let first = failed.first(where: { !($0.error is CancellationError) }) ?? failed.first,
+            let error = failed.first(where: \.failsDownload)?.error ?? first.error
+        else { return 0 }
+        let isRefused = width > 1 && !failed.contains(where: \.failsDownload)
+        if isRefused, try await queue.run({ [self] in received }) > before { return failed.count }
+        if failed.contains(where: { $0.refusal == .anotherState }) { noteChange() }
         state.withLock { $0.noteFailedSegments() }
         try await queue.run { [self] in try dropIfChanged() }
         throw error
     }
 
     /// Shares out what is missing, and makes the files for it.
-    private func missingSegments() throws -> [MissingSegment] {
+    private func missingSegments(atMost count: Int) throws -> [MissingSegment] {
         let (known, record, segments) = state.withLock { ($0.file, $0.record, $0.segments) }
         guard let file = known, let total = record?.total, file.size < total, let validator = record?.validator else {
             return []
         }
         let files = [FileSegment(start: 0, file: file)] + segments
         let pieces = SegmentLayout.pieces(
-            missingIn: files.map { SegmentLayout.Part(start: $0.start, end: $0.end) }, of: total, atMost: plan.segments)
+            missingIn: files.map { SegmentLayout.Part(start: $0.start, end: $0.end) }, of: total, atMost: count)
         let starts = Set(files.map(\.start)).union(pieces.map(\.start)).subtracting([0]).sorted()
         // The side file names the segments before they are there, so that none is forgotten.
         let named = state.withLock { $0.nameSegments(starts) }
@@ -119,11 +144,17 @@ extension Download {
 
     // MARK: Progress
 
+    /// How many bytes of the whole file are there.
+    private var received: Int64 {
+        let (file, segments) = state.withLock { ($0.file, $0.segments) }
+        return segments.reduce(file?.size ?? 0) { $0 + $1.file.size }
+    }
+
     /// Tells the listener of the attempt how far the whole file has come, at most 20 times a second.
     func report(isLast: Bool = false) {
-        let (file, segments, total) = state.withLock { ($0.file, $0.segments, $0.record?.total) }
-        guard let file, let listener = state.withLock({ $0.listenerToTell(isLast: isLast) }) else { return }
-        let received = segments.reduce(file.size) { $0 + $1.file.size }
+        guard let listener = state.withLock({ $0.file == nil ? nil : $0.listenerToTell(isLast: isLast) }) else {
+            return
+        }
         listener(TransferProgress(bytesReceived: received, bytesToReceive: total))
     }
 

@@ -26,7 +26,8 @@
 /// the queue of the operation. The first request asks for the first MiB. A server without ranges or without a strong validator
 /// sends the whole file in place of it, and a part is never smaller than 1 MiB. A later attempt or process goes on with every
 /// part where it broke off. The later parts are in hidden files of their own, and are put together at the end. If the file
-/// changes meanwhile, the download begins again without segments, once.
+/// changes meanwhile, the download begins again without segments, once. If the server refuses a part (403, 404, 429), or sends
+/// something whole in its place, while others come, the download goes on with fewer connections.
 ///
 /// The requests for segments run ``process(_:)`` and ``validate(_:)-(ResponseHead)``, several at a time. They do not run the
 /// other stages. Their events reach ``RequestConfiguration/onEvent`` under ids of their own.

@@ -12,6 +12,17 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
         var hasRenewedURL = false
         /// Whether bytes have come since the last failure.
         var hasGrown = false
+        /// What the last response has refused.
+        var refusal: Refusal?
+    }
+
+    /// A response without the bytes of the segment, while others may still get theirs.
+    enum Refusal {
+        /// This connection or this part is refused.
+        case refused
+        /// The response says that the file has changed, or that there are no ranges. If no other response says otherwise, the
+        /// file is asked for as a whole.
+        case anotherState
     }
 
     private let missing: MissingSegment
@@ -32,6 +43,17 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
         configuration.onProgress = nil
         super.init(owner.request, decoder: ResponseDecoder { _ in }, configuration: configuration)
     }
+
+    /// Why the segment failed, if the server has refused it.
+    var refusal: Refusal? { segmentState.withLock { $0.refusal } }
+
+    /// What the segment failed with.
+    var error: (any Error)? {
+        if case .failure(let error)? = result { error } else { nil }
+    }
+
+    /// Whether it failed in another way than by a refusal or a cancel.
+    var failsDownload: Bool { error.map { refusal == nil && !($0 is CancellationError) } ?? false }
 
     // MARK: Stages
 
@@ -68,6 +90,7 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
         return segmentState.withLock { state in
             state.number += 1
             state.asked = asked
+            state.refusal = nil
             return (state.number, asked)
         }
     }
@@ -98,13 +121,27 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
             try owner.validate(head)
             segmentState.withLock { $0.head = head }
         case .notTheFile:
+            if [403, 404, 429].contains(head.status) { segmentState.withLock { $0.refusal = .refused } }
             try owner.validate(head)
             throw RequestError(.unacceptableStatus, stage: .validate, head: head)
-        case .whole, .beginning, .complete, .askForWhole, .unaskedPart:
+        case .whole:
+            let refusal: Refusal = isOfKnownOrNewState(head) ? .anotherState : .refused
+            segmentState.withLock { $0.refusal = refusal }
+            throw RequestError(
+                .malformedResponse, stage: .validate, head: head,
+                reason: "the response to the request for a segment has the whole of something")
+        case .beginning, .complete, .askForWhole, .unaskedPart:
             download.noteChange()
             throw RequestError(
                 .malformedResponse, stage: .validate, head: head, reason: "the file changed between its segments")
         }
+    }
+
+    /// Whether a response without a range is the file in a state that it may have: it names another state, or has the length
+    /// of the file. Anything else, such as a page that says "too many connections", never becomes the file.
+    private func isOfKnownOrNewState(_ head: ResponseHead) -> Bool {
+        if let state = StrongValidator(head), state != missing.validator { return true }
+        return head.lengthOfWhole == missing.total
     }
 
     override func validate(_ response: TransportResponse) async throws {

@@ -14,6 +14,8 @@ final class FileTransport: Transport {
         case changed
         case whole
         case status(Int)
+        /// 200 with a short page for people, and perhaps an entity tag.
+        case page(tag: String?)
     }
 
     /// A request, as the test sees it.
@@ -114,6 +116,10 @@ final class FileTransport: Transport {
         case .whole:
             let head = ResponseHead(status: 200, url: url, fields: fields + [length(content.count)])
             return try await deliver(content, under: head, task, onHead)
+        case .page(let tag):
+            let fields = (tag.map { [(name: "ETag", value: $0)] } ?? []) + [length(8)]
+            let head = ResponseHead(status: 200, url: url, fields: fields)
+            return try await deliver(Data("too many".utf8), under: head, task, onHead)
         case .status(let status):
             return try await deliver(Data(), under: ResponseHead(status: status, url: url), task, onHead)
         }

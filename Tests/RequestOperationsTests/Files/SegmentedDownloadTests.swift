@@ -223,6 +223,69 @@ import Testing
         #expect(try folder.names == [])
     }
 
+    // MARK: Fewer connections
+
+    /// A server that bounds its connections, and the most that it served at once. Each is held until others came.
+    private func bounded(_ most: Int, _ refusal: FileTransport.Answer) -> FileTransport {
+        let open = Locked(0)
+        return FileTransport(content) { asked in
+            guard asked.number > 1 else { return .asked }
+            guard
+                open.withLock({ open in
+                    defer { open += open < most ? 1 : 0 }
+                    return open < most
+                })
+            else { return refusal }
+            for _ in 1...100 { await Task.yield() }
+            open.withLock { $0 -= 1 }
+            return .asked
+        }
+    }
+
+    @Test(
+        arguments: [1, 2, 3],
+        [
+            FileTransport.Answer.status(403), .status(404), .status(429), .page(tag: nil), .page(tag: #""v1""#),
+            .page(tag: #""other""#), .whole,
+        ])
+    func `A server that refuses some connections gets fewer`(_ most: Int, _ refusal: FileTransport.Answer) async throws
+    {
+        let operation = operation(over: bounded(most, refusal), retries: 0)
+        _ = try await run(operation)
+        #expect(file == content && operation.attempts.count == 1)
+        #expect(try folder.names == ["file"])
+    }
+
+    @Test(arguments: [nil, FileTransport.tag])
+    func `A page in the place of a part never becomes the file`(_ tag: String?) async throws {
+        let transport = FileTransport(content) { asked in asked.offset == 2 << 20 ? .page(tag: tag) : .asked }
+        #expect(await code(of: operation(over: transport)) == .malformedResponse)
+        #expect(file == nil && transport.ranges.allSatisfy { $0 != nil })
+    }
+
+    @Test func `A server that sends the whole to every other connection is asked for the whole`() async throws {
+        let transport = FileTransport(content) { asked in asked.offset == 2 << 20 ? .whole : .asked }
+        _ = try await run(operation(over: transport))
+        #expect(file == content && transport.ranges.last == .some(nil))
+    }
+
+    @Test func `A part that nobody gets fails the download`() async throws {
+        let transport = FileTransport(content) { asked in asked.number > 1 ? .status(404) : .asked }
+        #expect(await code(of: operation(over: transport)) == .unacceptableStatus)
+        #expect(transport.asked.count == 5)
+    }
+
+    @Test(arguments: [1, 4])
+    func `The deadline ends a download that gets one byte further with each attempt`(_ segments: Int) async throws {
+        let transport = FileTransport(content) { asked in asked.number == 1 ? .asked : .breaksOff(after: 1) }
+        let first = FileTransport(content) { _ in .breaksOff(after: 1) }
+        var configuration = RequestConfiguration.downloading(over: segments == 1 ? first : transport)
+        configuration.deadline = .milliseconds(200)
+        let operation = DownloadOperation(
+            url, to: .file(folder.file()), segments: segments, configuration: configuration)
+        #expect(await code(of: operation) == .timedOut)
+    }
+
     @Test func `The first part is retried like any download`() async throws {
         let transport = FileTransport(content) { asked in
             switch asked.number {
