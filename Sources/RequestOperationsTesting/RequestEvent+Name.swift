@@ -18,6 +18,7 @@ extension RequestEvent.Step {
         case .waitsForConnectivity: "waitsForConnectivity"
         case .waits: "waits"
         case .woke: "woke"
+        case .uploadRefused: "uploadRefused"
         case .abandoned: "abandoned"
         case .ended: "ended"
         }

@@ -44,7 +44,8 @@
 /// All stages of ``URLRequestOperation`` can be overridden. ``URLRequestOperation/validate(_:)-(TransportResponse)`` gets a
 /// response whose ``TransportResponse/file`` is the complete file before it has its name. Its digests were checked. An override
 /// of ``makeTask(for:)`` must return the task of `super`, which it may change except for its destination and its execution. An
-/// override of ``RetryingOperation/retryDecision(afterSuccess:attempt:)`` finds the file in its place.
+/// override of ``RetryingOperation/retryDecision(afterSuccess:attempt:)`` finds the file in its place. The file of another
+/// attempt replaces it, whatever the policy for existing files, unless it was changed.
 // Unchecked, as its superclass is. This class adds only constants.
 open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Sendable {
     private enum Source: Sendable {

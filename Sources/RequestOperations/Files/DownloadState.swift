@@ -79,10 +79,12 @@ struct DownloadState {
     mutating func beginAttempt() -> Int? {
         guard !isOver else { return nil }
         // A value that is not accepted leads to another attempt, which begins anew.
-        if case .moved = phase {
+        if case .moved(let file) = phase {
             phase = .empty
             published = file
             record = nil
+            target = nil
+            furthest = 0
         }
         attempt += 1
         finding = .nothing

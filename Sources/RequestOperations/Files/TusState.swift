@@ -42,6 +42,14 @@ struct TusState: Sendable {
     private var setbacks = 0
     /// The most bytes that the server has had.
     private var furthest: Int64 = 0
+    /// The same when the attempt began.
+    private var furthestBefore: Int64 = 0
+    /// Whether the upload is one of an earlier operation.
+    private var isRemembered = false
+    /// Whether the last response was the refusal of a request to the upload.
+    private var isRefused = false
+    /// Whether no bytes go with the creation any more, because one failed.
+    private var createsEmpty = false
 
     /// The most bytes of one request if they are verified, and the most that go with the creation.
     static let usualPiece: Int64 = 8 << 20
@@ -52,7 +60,10 @@ struct TusState: Sendable {
     init(size: Int64, options: TusOptions, resuming location: TusLocation? = nil) {
         self.size = size
         self.options = options
-        if let location { upload = .unknown(location) }
+        if let location {
+            upload = .unknown(location)
+            isRemembered = true
+        }
     }
 
     /// Where the upload is on the server; `nil` if there is none.
@@ -70,11 +81,29 @@ struct TusState: Sendable {
 
     /// Begins an attempt. Whatever the one before it knew of the offset is out of date. Returns its number.
     mutating func beginAttempt() -> Int {
+        // The last attempt could not create the upload. Bytes that went with the creation would have to go again.
+        if server != nil, location == nil { createsEmpty = true }
         attempt += 1
         creations = 0
         setbacks = 0
+        furthestBefore = furthest
+        isRefused = false
         if let location { upload = .unknown(location) }
         return attempt
+    }
+
+    /// Whether the attempt has found more bytes on the server than there ever were. The attempt before it may have sent them.
+    var hasGrown: Bool { furthest > furthestBefore }
+
+    /// Gives up the upload of an earlier operation after a refusal, so that the next attempt creates another one.
+    ///
+    /// - Returns: Whether there was such a refusal. That is so once at most.
+    mutating func giveUpRemembered() -> Bool {
+        guard isRemembered, isRefused else { return false }
+        isRemembered = false
+        upload = .none
+        furthest = 0
+        return true
     }
 
     /// Whether an attempt is the one that runs. One that was left behind must not send anything.
@@ -102,9 +131,9 @@ struct TusState: Sendable {
 
     /// How many bytes go with the creation.
     ///
-    /// If it broke off, they would have to be sent again, so there are not many. They have no digest.
+    /// If it breaks off, they have to be sent again. So there are not many, and none after that. They have no digest.
     private func initialCount(_ server: TusServer) -> Int64 {
-        guard server.createsWithUpload, !isVerified(server) else { return 0 }
+        guard server.createsWithUpload, !isVerified(server), !createsEmpty else { return 0 }
         let count = min(size, options.chunkSize ?? size)
         return count <= Self.usualPiece ? count : 0
     }
@@ -118,10 +147,18 @@ struct TusState: Sendable {
         switch step {
         case .discover: return try discovered(head)
         case .create(let part): return try created(head, with: part, now)
-        case .ask where head.isRedirect, .send where head.isRedirect: return try moved(head)
-        case .ask: return try answered(head, now)
-        case .send(let part, _, _): return try sent(part, head, now)
+        case .ask, .send:
+            isRefused = true
+            let verdict = try received(head, to: step, now)
+            isRefused = verdict == .refused
+            return verdict
         }
+    }
+
+    private mutating func received(_ head: ResponseHead, to step: Step, _ now: Date) throws -> Verdict {
+        if head.isRedirect { return try moved(head) }
+        guard case .send(let part, _, _) = step else { return try answered(head, now) }
+        return try sent(part, head, now)
     }
 
     private mutating func discovered(_ head: ResponseHead) throws -> Verdict {
@@ -162,6 +199,7 @@ struct TusState: Sendable {
             throw Self.malformed(head, "the server claims to have bytes that were not sent")
         }
         upload = .known(location, offset: offset)
+        furthest = max(furthest, offset)
         return offset == size ? .complete : .goesOn
     }
 
@@ -243,6 +281,7 @@ struct TusState: Sendable {
 
     private mutating func createAnew() -> Verdict {
         guard creations < Self.mostCreations else { return .refused }
+        isRemembered = false
         upload = .none
         return .goesOn
     }

@@ -99,6 +99,20 @@ final class TusUpload: Sendable {
         }
     }
 
+    /// Whether the attempt found that the upload has come further than ever.
+    var hasGrown: Bool { state.withLock { $0.protocolState?.hasGrown ?? false } }
+
+    /// What a server answers while it is busy. The upload of an earlier operation still counts then.
+    private static let passingStatuses: Set<Int> = [408, 423, 425, 429, 502, 503, 504]
+
+    /// Whether the upload is created anew after a final failure: once, if it is that of an earlier operation and was refused.
+    ///
+    /// The side file of that one stays until another upload is created. The credentials may be at fault.
+    func beginsAnew(after head: ResponseHead?) -> Bool {
+        guard let head, !Self.passingStatuses.contains(head.status) else { return false }
+        return state.withLock { $0.protocolState?.giveUpRemembered() ?? false }
+    }
+
     private func change<Result>(_ body: (inout TusState) throws -> Result) throws -> Result {
         try state.withLock { state in
             // `prepare()` has made it.

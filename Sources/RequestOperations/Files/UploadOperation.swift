@@ -34,9 +34,16 @@
 ///    earlier operation.
 /// 4. PATCH sends bytes, until the server has them all.
 ///
-/// If the server no longer has the upload (404, 410, or 403 for one that has expired), it is created anew. All requests have
-/// the fields of the processed request. Those that are credentials go to the server's origin only. The value comes from the
-/// last response, which mostly has no body.
+/// If the server no longer has the upload (404, 410, or 403 for one that has expired), it is created anew. So is the upload of
+/// an earlier operation that the server refuses in another way, once, when the retry policy gives up. A server that is only
+/// busy (408, 423, 425, 429, 502 to 504) has refused nothing. The side file of the earlier operation stays until the server has
+/// created another upload. ``RequestEvent/Step/uploadRefused(status:)`` tells of it.
+///
+/// All requests have the fields of the processed request. Those that are credentials go to the server's origin only. The value
+/// comes from the last response, which mostly has no body.
+///
+/// An attempt that brings the upload further restarts the count of retries and the backoff. If a creation fails, the next one
+/// has no bytes, so that a link that breaks again and again does not begin at the first byte each time.
 ///
 /// A retry is always safe. So adapters, events and the retry policy see the method PUT. The policy also retries the statuses
 /// 409, 423 (another request still holds the upload) and 460. An error of a transfer names the request that failed. The limits
@@ -145,6 +152,18 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
     open override func decode(_ response: TransportResponse) async throws -> Value {
         try await upload.tus?.end()
         return try await super.decode(response)
+    }
+
+    /// Asks the retry policy. An upload by tus that came further counts as in a first attempt. One of an earlier operation
+    /// that is refused for good is created anew, once.
+    open override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
+        guard let tus = upload.tus else { return await super.retryDecision(after: failure) }
+        let hasGrown = tus.hasGrown
+        var decision = await super.retryDecision(after: hasGrown ? failure.asFirst : failure)
+        if hasGrown { decision = decision.restarting }
+        guard case .stop = decision, let head = failure.head, tus.beginsAnew(after: head) else { return decision }
+        runner.emit(.uploadRefused(status: head.status))
+        return .retry(after: .zero)
     }
 
     final override var isProcessedByAdapters: Bool {

@@ -26,6 +26,7 @@ extension RequestEvent.Step: CustomStringConvertible, CustomReflectable {
         case .waitsForConnectivity: "waits for a network"
         case .waits(let delay): "waits \(delay)"
         case .woke(let reason): "woke: \(reason)"
+        case .uploadRefused(let status): "the stored upload was refused (status \(status)) and is created anew"
         case .abandoned(let stage): "left \(stage.rawValue) behind"
         case .ended(let error?): "ended: \(error.redacted)"
         case .ended(nil): "ended: success"

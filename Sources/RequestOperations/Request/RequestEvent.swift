@@ -58,6 +58,9 @@ public struct RequestEvent: Sendable {
         case waits(Duration)
         /// The wait is over.
         case woke(WakeReason)
+        /// The server has refused the tus upload of an earlier operation for good, with this status. The next attempt
+        /// creates the upload anew. Comes before `decided`.
+        case uploadRefused(status: Int)
         /// User code that did not return in time was left behind. If it still returns, its result is dropped.
         case abandoned(RequestError.Stage)
         /// The operation ended. `nil` means success.

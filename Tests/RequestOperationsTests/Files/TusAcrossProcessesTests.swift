@@ -62,6 +62,57 @@ import Testing
         #expect(peer.contents == [Self.text] && peer.log.suffix(4) == ["OPTIONS", "HEAD", "POST", "PATCH 0"])
     }
 
+    /// Runs an upload. Returns the statuses of its events that say that the stored upload was refused, and its error.
+    private func refusals(_ upload: UploadOperation<Data>) async -> (statuses: [Int], error: RequestError?) {
+        let steps = Collector<RequestEvent.Step>()
+        let stop = upload.runner.listen { steps.append($0.step) }
+        let error = await failure(of: upload) as? RequestError
+        await eventually { steps.elements.last?.name == "ended" }
+        stop()
+        let statuses = steps.elements.compactMap {
+            if case .uploadRefused(let status) = $0 { status } else { nil as Int? }
+        }
+        return (statuses, error)
+    }
+
+    @Test(arguments: [400, 401, 403, 405, 409, 500])
+    func `A stored upload that is refused for good is created anew, and an event says so`(_ status: Int) async throws {
+        let peer = try await peer()
+        peer.setFaults(["HEAD": Array(repeating: .answers(status), count: 9)])
+        let (statuses, error) = await refusals(upload(to: peer))
+        #expect(statuses == [status] && error == nil)
+        #expect(peer.contents == ["0123", Self.text] && peer.log.suffix(3) == ["HEAD", "POST", "PATCH 0"])
+        #expect(try folder.names == ["a.txt"])
+    }
+
+    @Test func `So is one whose bytes are refused, or that answers without an offset`() async throws {
+        let refused = try await peer()
+        refused.setFaults(["PATCH": [.answers(400)]])
+        #expect(await refusals(upload(to: refused)).statuses == [400])
+        #expect(refused.contents == ["0123", Self.text])
+        let strange = try await peer()
+        strange.setFaults(["HEAD": [.answers(200)]])
+        #expect(await refusals(upload(to: strange)).statuses == [200])
+        #expect(strange.contents == ["0123", Self.text])
+    }
+
+    @Test func `The stored upload counts until another one is created`() async throws {
+        let peer = try await peer()
+        peer.setFaults(["HEAD": [.answers(401)], "POST": [.answers(401)]])
+        #expect(await refusals(upload(to: peer)).error?.head?.status == 401)
+        #expect(try folder.hiddenNames.count == 1)
+        _ = try await run(upload(to: peer))
+        #expect(peer.contents == [Self.text] && peer.log.suffix(3) == ["OPTIONS", "HEAD", "PATCH 4"])
+    }
+
+    @Test(arguments: [423, 503]) func `A server that is busy refuses nothing`(_ status: Int) async throws {
+        let peer = try await peer()
+        peer.setFaults(["HEAD": [.answers(status)]])
+        #expect(await refusals(upload(to: peer)).statuses == [])
+        _ = try await run(upload(to: peer))
+        #expect(peer.contents == [Self.text])
+    }
+
     @Test func `An upload that has expired is not asked for`() async throws {
         let peer = try await peer(
             .init(extensions: "creation,expiration", expires: "Sun, 06 Nov 1994 08:49:37 GMT"))

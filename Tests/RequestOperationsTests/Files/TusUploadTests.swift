@@ -192,6 +192,44 @@ import Testing
         #expect(progress.completedUnitCount == 10 && progress.fractionCompleted == 1)
     }
 
+    // MARK: A link that breaks
+
+    @Test func `After a creation that broke off, no bytes go with the next one`() async throws {
+        let peer = try await TusPeer(faults: ["POST": [.keeps(2)], "PATCH": [.keeps(3), .keeps(3), .keeps(3)]])
+        _ = try await run(upload(to: peer, retries: 2))
+        #expect(
+            peer.log == [
+                "OPTIONS", "POST", "POST", "PATCH 0", "HEAD", "PATCH 3", "HEAD", "PATCH 6", "HEAD", "PATCH 9",
+            ])
+        #expect(peer.contents == ["01", Self.text])
+    }
+
+    @Test func `An attempt that brought the upload further restarts the count of retries`() async throws {
+        let peer = try await TusPeer(
+            .init(extensions: "creation"), faults: ["PATCH": Array(repeating: .keeps(1), count: 9)])
+        let operation = upload(to: peer, retries: 1)
+        _ = try await run(operation)
+        #expect(peer.contents == [Self.text] && operation.attempts.count == 10)
+    }
+
+    @Test func `An attempt that brought nothing does not`() async throws {
+        let peer = try await TusPeer(
+            .init(extensions: "creation"), faults: ["PATCH": [.keeps(1)] + Array(repeating: .keeps(0), count: 9)])
+        let operation = upload(to: peer, retries: 1)
+        #expect(await code(of: operation) == .connectionLost)
+        #expect(operation.attempts.count == 3)
+    }
+
+    @Test func `The deadline ends an upload that gets one byte further with each attempt`() async throws {
+        let peer = try await TusPeer(
+            .init(extensions: "creation"), faults: ["PATCH": Array(repeating: .keeps(1), count: 1 << 20)])
+        var configuration = RequestConfiguration.downloading(retries: 1)
+        configuration.deadline = .milliseconds(200)
+        let body = RequestBody.data(Data(count: 1 << 20))
+        let operation = UploadOperation(body, to: peer.url, by: .tus, configuration: configuration)
+        #expect(await code(of: operation) == .timedOut)
+    }
+
     @Test func `The creation is redirected`() async throws {
         let peer = try await TusPeer(.init(extensions: "creation"))
         peer.server.route("/moved", .redirect(to: "/files/", status: 307))
