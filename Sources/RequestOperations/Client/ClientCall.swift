@@ -66,6 +66,8 @@ final class ClientCall: Sendable {
         try (try? prepared(isMember).get())?.makeBody?()
     }
 
+    func isUpload(isMember: Bool) -> Bool { (try? prepared(isMember).get())?.isUpload ?? false }
+
     private func noteRequest(_ request: URLRequest) {
         guard log.isEnabled, let id = submission?.id else { return }
         log.line(

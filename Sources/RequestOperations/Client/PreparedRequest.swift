@@ -4,6 +4,8 @@ struct PreparedRequest: Sendable {
     let userInfo: [String: any Sendable]
     /// Makes the body for each attempt, if the request itself does not hold it.
     let makeBody: (@Sendable () throws -> RequestBody)?
+    /// Whether the caller gave the body as it is sent.
+    let isUpload: Bool
 
     /// Makes the request of a path and parameters.
     ///
@@ -48,6 +50,7 @@ struct PreparedRequest: Sendable {
             makeBody = { body }
         }
         self.request = request
+        isUpload = options.body != nil
         userInfo = applied.userInfo
     }
 

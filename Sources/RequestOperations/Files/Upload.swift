@@ -43,7 +43,7 @@ final class Upload: Sendable {
                 return try plainTask(for: request, expectsContinue: expectsContinue, isChunked: isChunked)
             case .tus(let tus):
                 // The bodies are those of the requests that the upload makes.
-                var task = TransportTask(request, body: RequestBody.none)
+                var task = TransportTask.upload(request, from: RequestBody.none)
                 task.execution = .perform { task, transport, onHead in
                     try await tus.perform(task, configuration, over: PartTransport(transport), onHead)
                 }
@@ -60,7 +60,7 @@ final class Upload: Sendable {
             request.setValue(type, forHTTPHeaderField: "Content-Type")
         }
         if expectsContinue { request.setValue("100-continue", forHTTPHeaderField: "Expect") }
-        var task = TransportTask(request, body: try content.makeBody(isChunked: isChunked))
+        var task = TransportTask.upload(request, from: try content.makeBody(isChunked: isChunked))
         // A body in chunks has no length for the transport, but this side may know it.
         let size = isChunked ? try content.size : nil
         task.execution = .perform { [queue, files] task, transport, onHead in

@@ -1,4 +1,11 @@
 extension TransferProgress {
+    /// The progress of the request's body alone, if its length is known. The response to an upload is not what one waits for.
+    var ofBodySent: TransferProgress {
+        guard let bytesToSend else { return self }
+        return TransferProgress(
+            bytesSent: min(bytesSent, bytesToSend), bytesToSend: bytesToSend, bytesToReceive: 0)
+    }
+
     /// The progress of an upload, of which a request has all the rest.
     ///
     /// The length of the response counts as soon as it is known. Until then it counts as nothing, so that the progress of

@@ -32,11 +32,8 @@ final class OperationProgress: LockedProgress, @unchecked Sendable {
 
     /// The operation has succeeded: everything is there.
     func finish() {
-        tell(
-            state.withLock { state in
-                state.finish()
-                return state
-            })
+        let news = state.withLock { $0.finish() ? $0 : nil }
+        if let news { tell(news) }
         end()
     }
 

@@ -25,11 +25,14 @@ struct ProgressState: Sendable {
         return true
     }
 
-    /// The operation has succeeded: everything is there. An operation without a body counts as one unit.
-    mutating func finish() {
-        update.completed = max(update.completed, 1)
-        update.total = update.completed
+    /// The operation has succeeded: everything is there. An operation without a body counts as one unit. Returns `false` if
+    /// that changes nothing.
+    mutating func finish() -> Bool {
+        let whole = max(update.completed, 1)
+        guard update.completed != whole || update.total != whole else { return false }
+        (update.completed, update.total) = (whole, whole)
         number += 1
+        return true
     }
 }
 

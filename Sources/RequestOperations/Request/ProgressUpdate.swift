@@ -2,7 +2,8 @@
 ///
 /// A request counts bytes. A batch, a group and a chain count their members, and have no speed.
 public struct ProgressUpdate: Sendable, Hashable {
-    /// Bytes of the request's and the response's body, with those that were there before, or members.
+    /// Bytes of the request's and the response's body, with those that were there before, or members. For an upload, bytes of
+    /// the request's body only.
     ///
     /// It never goes back. So after an attempt that began again with a shorter body, it is more than that body has.
     public var completed: Int64

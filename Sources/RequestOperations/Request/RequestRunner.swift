@@ -236,8 +236,9 @@ final class RequestRunner: IdempotencyKeySource {
         task.complete(from: configuration, isProcessedByAdapters: isProcessedByAdapters)
         guard let progress = requestState.withLock({ $0.progress }) else { return }
         progress.beginAttempt()
+        let isUpload = task.isUpload
         task.onProgress = { [listener = task.onProgress, clock = configuration.requestClock] transfer in
-            progress.report(transfer, at: clock.now)
+            progress.report(isUpload ? transfer.ofBodySent : transfer, at: clock.now)
             listener?(transfer)
         }
     }

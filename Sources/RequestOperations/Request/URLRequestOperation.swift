@@ -67,6 +67,9 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
     /// before. After a success it is complete. Cancelling it cancels the operation. It changes on the Task of the transfer,
     /// at most about 20 times a second. Its `userInfo` has the speed and the time left (`throughputKey`,
     /// `estimatedTimeRemainingKey`), as ``progressUpdates`` have.
+    ///
+    /// An upload counts only the body that it sends, so its total is known from the first byte. That is an
+    /// ``UploadOperation``, an upload of a client, a multipart form, and a ``TransportTask/upload(_:from:)``.
     public final var progress: Progress { runner.progress { [weak self] in self?.cancel() } }
 
     /// How far the operation has come, and how fast it is, as it changes.

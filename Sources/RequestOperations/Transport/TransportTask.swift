@@ -83,6 +83,16 @@ public struct TransportTask: Sendable {
         set { values.edit { $0.expectsNothing = newValue } }
     }
 
+    /// Whether the task is an upload. The progress of an operation then counts only the body that is sent.
+    var isUpload: Bool {
+        get {
+            values.value.isUpload
+                || values.value.request.value(forHTTPHeaderField: "Content-Type")?.hasPrefix("multipart/form-data")
+                    == true
+        }
+        set { values.edit { $0.isUpload = newValue } }
+    }
+
     /// Where a transport of this package notes how far it came, if the task is cancelled.
     var trace: TransferTrace? {
         get { values.value.trace }
@@ -151,7 +161,9 @@ public struct TransportTask: Sendable {
 
     /// Sends a body and reads the response into memory.
     public static func upload(_ request: URLRequest, from body: RequestBody) -> TransportTask {
-        TransportTask(request, body: body)
+        var task = TransportTask(request, body: body)
+        task.isUpload = true
+        return task
     }
 
     /// Sends the request with its own body and writes an accepted response to a file.
@@ -216,6 +228,7 @@ extension TransportTask {
         var mayBeSentAgain: Bool?
         var wantsNewConnection = false
         var expectsNothing = false
+        var isUpload = false
     }
 
     /// Fills in what the task does not set itself, from a configuration.
