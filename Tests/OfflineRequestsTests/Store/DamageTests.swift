@@ -157,6 +157,8 @@ import Testing
         let aside = try #require(recovery.damagedFile)
         #expect(try Data(contentsOf: aside) == database)
         #expect(recovery.recovered >= Self.count / 2)
+        // The log is gone with what was in it only, and the mark has the last id.
+        #expect(recovery.missingRecords == Self.count - recovery.recovered)
         try await queue.drain()
         // The order of each lane is as before.
         let numbers = fixture.sent.compactMap(Int.init)
@@ -165,6 +167,28 @@ import Testing
             #expect(ofLane == ofLane.sorted())
         }
         await queue.close()
+    }
+
+    @Test func `A recovery says how many records are missing`() async throws {
+        let fixture = try Fixture()
+        let first = try await fixture.open()
+        first.pause()
+        for number in 0..<100 { try await first.add(post("\(number)", body: Self.body(number))) }
+        await first.close()
+        let files = try fixture.files()
+        var database = try Data(contentsOf: files.database)
+        // The leaf of a table with the most rows, which are records.
+        let pages = stride(from: 4096, to: database.count, by: 4096).filter { database[$0] == 13 }
+        let page = try #require(pages.max { database[$0 + 4] < database[$1 + 4] })
+        let rows = Int(database[page + 4])
+        for offset in page..<page + 4096 { database[offset] = 0 }
+        try database.write(to: files.database)
+        let second = try await fixture.open { $0.startsPaused = true }
+        let recovery = await second.event { event in
+            if case .recovered(let recovery) = event { recovery } else { nil }
+        }
+        #expect(rows > 3 && (recovery?.missingRecords ?? 0) == rows && recovery?.recovered == 100 - rows)
+        await second.close()
     }
 
     @Test func `A record with wrong bytes is a dead letter`() async throws {

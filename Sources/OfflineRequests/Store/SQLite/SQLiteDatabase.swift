@@ -343,12 +343,15 @@ final class SQLiteDatabase: @unchecked Sendable {
         let log = try log ?? LogCopy(files)
         close()
         let recovery = Recovery(files: files, mark: mark, date: date)
+        let lastID = mark.reading?.lastID
         let count = try recovery.build(from: log)
         let aside = try recovery.install()
         onRecovery(
             OfflineRecovery(
                 damagedFile: aside, recovered: count.sound, damagedRecords: count.damaged, lostCommits: nil,
-                missingRecords: nil, reason: reason))
+                missingRecords: count.unread.map { unread in
+                    unread.records + Int(clamping: max((lastID ?? 0) - unread.above, 0))
+                }, reason: reason))
     }
 
     /// Ends a recovery whose process was killed. The gate is closed to all others.

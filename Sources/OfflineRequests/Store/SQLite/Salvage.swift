@@ -7,6 +7,8 @@ struct Salvage {
         var sound = 0
         /// Records whose bytes do not fit their checksum. They are dead letters.
         var damaged = 0
+        /// How many the totals of the database count besides, and the last id that it gave. `nil` if that cannot be read.
+        var unread: (records: Int, above: Int64)?
     }
 
     let database: URL?
@@ -17,9 +19,13 @@ struct Salvage {
     /// - Parameter id: Only records with a higher id are put back. 0 means all.
     func restore(into connection: SQLiteConnection, above id: Int64) throws -> Count {
         var count = Count()
+        var (totals, lastID) = ([Int64: Int](), Int64?.none)
         // The cache would hold every page until the end.
         let images = try PageImages(database: database, log: log)
         try images.forEachRow { row in
+            // The newest image comes first.
+            if let total = row.total { totals[row.id] = totals[row.id] ?? total }
+            lastID = lastID ?? row.lastID
             if let record = SalvagedRecord(row), row.id > id, record.isSound {
                 count.sound += try record.insert(into: connection) ? 1 : 0
             } else if let outcome = SalvagedRecord.outcome(row) {
@@ -39,6 +45,28 @@ struct Salvage {
             UPDATE records SET head = 1 WHERE state < 3 AND head = 0 AND id IN
               (SELECT min(id) FROM records WHERE state < 3 GROUP BY lane)
             """)
+        if totals.count == 4, let lastID {
+            let there = try connection.first("SELECT count(*) FROM records") { Int($0.integer(0)) } ?? 0
+            count.unread = (max(totals.values.reduce(0, +) - there, 0), lastID)
+        }
         return count
+    }
+}
+
+extension PageImages.Row {
+    /// How many records there are in a state, if this is such a row of `totals`. Its id is the state.
+    fileprivate var total: Int? {
+        guard values.count == 3, (0...3).contains(id), case .null = values[0], case .integer(let count) = values[1],
+            case .integer = values[2], (0...1 << 40).contains(count)
+        else { return nil }
+        return Int(count)
+    }
+
+    /// The last id of a record, if this is the row that has it.
+    fileprivate var lastID: Int64? {
+        guard values.count == 2, case .text("records") = values[0], case .integer(let id) = values[1], id >= 0 else {
+            return nil
+        }
+        return id
     }
 }
