@@ -17,6 +17,15 @@ func within(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Vo
     try await task.value
 }
 
+/// Repeats what a busy machine may delay for once until it succeeds, five times at most. Throws what the last try threw.
+package func oneOfFiveTries(_ body: () async throws -> Void) async throws {
+    for _ in 1..<5 {
+        if (try? await body()) != nil { return }
+        try Task.checkCancellation()
+    }
+    try await body()
+}
+
 /// How long a function took.
 func duration(of body: () async throws -> Void) async rethrows -> Duration {
     let start = ContinuousClock.now

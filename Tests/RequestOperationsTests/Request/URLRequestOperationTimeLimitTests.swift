@@ -34,6 +34,19 @@ import Testing
         #expect(transport.requests.count == 3)
     }
 
+    @Test func `The limits of an attempt and of an operation are kept to fractions of a second`() async throws {
+        for limit in [\RequestConfiguration.attemptTimeLimit, \.deadline] {
+            let clock = ManualClock()
+            var configuration = RequestConfiguration.scripted([.stall])
+            configuration.clock = clock
+            configuration.retryPolicy = .none
+            configuration[keyPath: limit] = .milliseconds(300)
+            let operation = URLRequestOperation(anyRequest, configuration: configuration)
+            let error = await #expect(throws: RequestError.self) { try await clock.run(operation) }
+            #expect(error?.code == .timedOut && clock.now.offset == .milliseconds(300))
+        }
+    }
+
     @Test func `A deadline that passed in the queue fails without sending`() async throws {
         let clock = ManualClock()
         let transport = ScriptedTransport([.body(Data())])

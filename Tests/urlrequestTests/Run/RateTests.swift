@@ -41,7 +41,7 @@
         @Test func `A pause after a 429 that would end beyond the deadline fails the request at once`() async throws {
             let server = try await LoopbackServer.start { _ in .status(429, fields: ["Retry-After": "200"]) }
             let ended = try await RunningTool.run(
-                "run", server.url("/x").absoluteString, "--deadline", "2", "--json")
+                "run", server.url("/x").absoluteString, "--deadline", "60", "--json")
             let error = try #require(try ended.objects.first?["error"] as? [String: String])
             #expect(error["code"] == "retryAfterTooLong")
         }

@@ -45,7 +45,7 @@
             task.limits.errorBodyTimeLimit = .milliseconds(20)
             let failure = await transport.failure(of: task) { _ in throw Rejected() }
             #expect(failure?.error is Rejected)
-            #expect(failure?.head?.status == 200 && failure?.bodySize == 5)
+            #expect(failure?.head?.status == 200)
         }
 
         @Test func `The head of a large body for memory is answered before the body is there`() async throws {

@@ -43,26 +43,16 @@
             await crowd.end()
         }
 
-        @Test func `A name resolves at once beside 40 that never do`() async throws {
+        @Test func `A name resolves beside 40 that never do`() async throws {
             let server = try await LoopbackServer.start { _ in .text("here") }
             lookups_answer(6)
             let silent = try (0..<40).map { try Self.url("\($0).5", server) }
-            let alone = try Crowd([try Self.url("alone.6", server)])
-            let usual = try #require(try await alone.response(0).timings?.total)
             let crowd = try Crowd(silent)
             await eventually { lookups_of(5).current == 40 }
-            // The quickest of some, since the machine may be busy with something else for a moment.
-            var quickest = Duration.seconds(60)
-            for index in 0..<5 {
-                let response = try await crowd.add(try Self.url("name\(index).6", server)).value
-                #expect(response.body == Data("here".utf8))
-                quickest = min(quickest, try #require(response.timings?.total))
-            }
-            #expect(quickest < usual + .milliseconds(100))
+            #expect(try await crowd.add(try Self.url("name.6", server)).value.body == Data("here".utf8))
             #expect(lookups_of(5).current == 40)
             lookups_answer(5)
             await crowd.end()
-            await alone.end()
         }
 
         @Test func `A name resolves though other look-ups were cancelled, within the bound`() async throws {

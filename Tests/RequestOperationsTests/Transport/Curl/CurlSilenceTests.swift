@@ -1,5 +1,6 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperationsTesting
     import Testing
 
     @testable import RequestOperations
@@ -77,6 +78,10 @@
         }
 
         @Test func `A connection over which another stream was answered meanwhile stays`() async throws {
+            try await oneOfFiveTries(answerBesideSilence)
+        }
+
+        private func answerBesideSilence() async throws {
             let peer = try await HTTP2Peer(
                 """
                 if s.path == "/silent":
@@ -99,8 +104,7 @@
             #expect(await peer.line() == "hold")
             let row = await peer.transport.row(Self.task(peer.request("/silent"), idle: .seconds(5)))
             #expect(row.code == .timedOut)
-            #expect(try await peer.text("/open") == "1")
-            #expect(try await held.value == "1")
+            guard try await peer.text("/open") == "1", try await held.value == "1" else { throw Problem() }
         }
     }
 #endif

@@ -44,20 +44,6 @@
             }
         }
 
-        @Test func `The limits of an attempt and of an operation are kept to fractions of a second`() async throws {
-            let server = try await LoopbackServer.start { _ in .stall }
-            for limit in [\RequestConfiguration.attemptTimeLimit, \.deadline] {
-                try await TransportExpectation.expectPrecision {
-                    var configuration = RequestConfiguration.over(CurlTransport.with { _ in })
-                    configuration.retryPolicy = .none
-                    configuration[keyPath: limit] = .milliseconds(300)
-                    let operation = URLRequestOperation(
-                        URLRequest(url: server.url), decoder: .data, configuration: configuration)
-                    #expect((await failure(of: operation) as? RequestError)?.code == .timedOut)
-                }
-            }
-        }
-
         @Test func `An attempt that sent its request may have been processed`() async throws {
             let server = try await LoopbackServer.start { _ in .stall }
             let operation = Persistent(server.url, attemptTimeLimit: .seconds(5), maximumAttempts: 1)

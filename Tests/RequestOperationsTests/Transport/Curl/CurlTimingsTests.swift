@@ -62,8 +62,8 @@
             let delay = Duration.milliseconds(300)
             server.route("/", .informational(103, then: .delayed(delay, then: .text("hello"))))
             let timings = try #require(try await transport.get(server.url).timings)
-            let (sent, firstByte) = (try #require(timings.requestSent), try #require(timings.firstByte))
-            #expect(firstByte - sent >= delay - .milliseconds(5))
+            // The server begins to wait after the transfer has begun.
+            #expect(try #require(timings.firstByte) >= delay)
         }
 
         @Test func `An informational response alone has no first byte`() async throws {
