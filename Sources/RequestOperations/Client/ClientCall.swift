@@ -48,7 +48,7 @@ final class ClientCall: Sendable {
                 throw RequestError(.clientShutDown, stage: .process)
             }
         }
-        var begun = request == initialOrPlaceholder ? try prepared(isMember).get().request : request
+        var begun = request.isSame(as: initialOrPlaceholder) ? try prepared(isMember).get().request : request
         for hook in hooks where hook.applies(toMember: isMember) {
             if case .request(let change) = hook.work, let submission { try await change(&begun, submission) }
         }
@@ -61,9 +61,10 @@ final class ClientCall: Sendable {
 
     private func prepared(_ isMember: Bool) -> Result<PreparedRequest, any Error> { isMember ? member : alone }
 
-    /// Makes the body of an attempt. `nil` if the request has its body itself, or if a retry decision has made the request.
-    func body(isMember: Bool) throws -> RequestBody? {
-        try (try? prepared(isMember).get())?.makeBody?()
+    /// Makes the body of an attempt. `nil` if the request has its body itself.
+    func body(of request: URLRequest, isMember: Bool) throws -> RequestBody? {
+        guard request.httpBody == nil, request.httpBodyStream == nil else { return nil }
+        return try (try? prepared(isMember).get())?.makeBody?()
     }
 
     func isUpload(isMember: Bool) -> Bool { (try? prepared(isMember).get())?.isUpload ?? false }
@@ -129,6 +130,14 @@ final class ClientCall: Sendable {
             guard hook.applies(toMember: isMember), case .error(let map) = hook.work else { return error }
             return map(error, submission)
         }
+    }
+}
+
+extension URLRequest {
+    /// Whether two requests are the same in all that a retry decision replaces. On Linux, `==` ignores fields and bodies.
+    fileprivate func isSame(as other: URLRequest) -> Bool {
+        self == other && httpMethod == other.httpMethod && allHTTPHeaderFields == other.allHTTPHeaderFields
+            && httpBody == other.httpBody && httpBodyStream === other.httpBodyStream
     }
 }
 

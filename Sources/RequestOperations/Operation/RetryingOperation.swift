@@ -140,7 +140,8 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     ///
     /// A decision to retry makes another attempt as after a failure: it draws on the budget, and only the deadline and
     /// the policy's ``RetryPolicy/elapsedLimit`` bound it. Any other decision fails the operation. Called once for each
-    /// attempt with a value, on the Task of the operation, which holds no slot.
+    /// attempt with a value, where the stage ``UserStage/retryDecision`` runs and within its time limit. The operation
+    /// holds no slot then.
     ///
     /// - Parameters:
     ///   - value: The value of the attempt.
@@ -196,7 +197,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         let value = try await performAttempt(number)
         // A stage may have ignored a cancel.
         try Task.checkCancellation()
-        if let decision = await retryDecision(afterSuccess: value, attempt: number) {
+        if let decision = await decision(afterSuccess: value, number) {
             throw RejectedValue(decision: decision)
         }
         runner.succeeded()
@@ -208,6 +209,16 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         var admitted: AdmittedTask?
         repeat { admitted = try await runner.admit(.data(runner.original), in: number) } while admitted == nil
         return try await runner.perform(admitted!) { try await self.attempt(number) }
+    }
+
+    private func decision(afterSuccess value: Value, _ number: Int) async -> RetryDecision? {
+        do {
+            return try await runner.run(.retryDecision) {
+                await self.retryDecision(afterSuccess: value, attempt: number)
+            }
+        } catch {
+            return .fail(error)
+        }
     }
 
     private func decision(after failure: AttemptFailure) async throws -> RetryDecision {

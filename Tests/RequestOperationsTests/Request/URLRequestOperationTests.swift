@@ -99,6 +99,39 @@ import Testing
         #expect(operation.queues.withLock { $0.first { $0.key.rawValue == stage.rawValue } }?.value === queue)
     }
 
+    @Test func `The decision about a value runs on the queue of the decision`() async throws {
+        let queue = OperationQueue()
+        var configuration = RequestConfiguration.scripted([.body(Data())])
+        configuration.setQueue(queue, for: .retryDecision)
+        let operation = Judging(configuration) { OperationQueue.current === queue ? nil : .stop }
+        _ = try await run(operation)
+    }
+
+    @Test func `The decision about a value has the time limit of the decision`() async throws {
+        let clock = ManualClock()
+        var configuration = RequestConfiguration.scripted([.body(Data())])
+        configuration.clock = clock
+        configuration.stageTimeLimits[.retryDecision] = .seconds(2)
+        let operation = Judging(configuration) {
+            await blockedUntilCancelled()
+            return nil
+        }
+        let error = await #expect(throws: RequestError.self) { try await clock.run(operation) }
+        #expect(error?.code == .timedOut && error?.stage == .retryDecision && operation.attempts.count == 1)
+    }
+
+    /// Decides about its value.
+    private final class Judging: URLRequestOperation<Data>, @unchecked Sendable {
+        private let decide: @Sendable () async -> RetryDecision?
+
+        init(_ configuration: RequestConfiguration, _ decide: @escaping @Sendable () async -> RetryDecision?) {
+            self.decide = decide
+            super.init(anyRequest, decoder: .data, configuration: configuration)
+        }
+
+        override func retryDecision(afterSuccess value: Data, attempt: Int) async -> RetryDecision? { await decide() }
+    }
+
     @Test func `A queue that drops the work ends the operation as cancelled`() async throws {
         final class Dropping: OperationQueue, @unchecked Sendable {
             override func addOperation(_ operation: Operation) {}
