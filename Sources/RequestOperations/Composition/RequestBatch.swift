@@ -55,7 +55,8 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
     /// count. The stream ends with the batch, and its last element is the last count. Every call makes a stream of its own.
     public final var progressUpdates: AsyncStream<ProgressUpdate> { counter.updates }
 
-    private let counter: MemberProgress
+    // Set only by initialisers.
+    private var counter: MemberProgress
     private let batch: Locked<BatchState<Value>>
     private let source: Locked<Source>
 
@@ -87,18 +88,20 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
     ///   - policy: What the failure of a member means. ``Policy/failFast`` by default.
     ///   - maximumConcurrency: How many members run at once at most. 64 by default. Less than 1 counts as 1.
     ///   - actor: Where the sequence is asked. The actor of the caller by default.
-    public init<Operations: Sequence>(
+    public convenience init<Operations: Sequence>(
         each operations: sending Operations, policy: Policy = .failFast, maximumConcurrency: Int = 64,
         isolation actor: (any Actor)? = #isolation
     ) where Operations.Element: AsynchronousOperation<Value> {
-        self.maximumConcurrency = max(maximumConcurrency, 1)
+        // Not a designated initialiser: Swift 6.3 crashes over a subclass of another module that inherits one with
+        // `#isolation`.
         let count = operations.underestimatedCount
         let isStored = operations is [Operations.Element]
         var iterator = operations.makeIterator()
-        batch = Locked(BatchState(policy, expecting: count))
-        source = Locked(.sequence(Members(iterator: AnyIterator { iterator.next() }, actor: isStored ? nil : actor)))
+        let members = Members(iterator: AnyIterator { iterator.next() }, actor: isStored ? nil : actor)
+        self.init([], policy: policy, maximumConcurrency: maximumConcurrency)
+        batch.withLock { $0 = BatchState(policy, expecting: count) }
+        source.withLock { $0 = .sequence(members) }
         counter = MemberProgress(total: count == 0 ? nil : count)
-        super.init()
     }
 
     /// One result for each member in input order, awaited. A member that did not run has a `CancellationError`.
