@@ -16,7 +16,7 @@
         @Option(
             help: ArgumentHelp(
                 "The PEM key of that certificate. (default: in the file of --cert)", valueName: "file"))
-        var key: String?
+        var certKey: String?
 
         @Option(help: ArgumentHelp("The passphrase of that key is the first line of a file.", valueName: "file"))
         var passphraseFile: String?
@@ -42,8 +42,8 @@
             guard !insecure || cacert == nil else {
                 throw ValidationError("--insecure checks no certificates, so --cacert has no use.")
             }
-            guard cert != nil || key == nil && passphraseFile == nil else {
-                throw ValidationError("--key and --passphrase-file belong to --cert, which is missing.")
+            guard cert != nil || certKey == nil && passphraseFile == nil else {
+                throw ValidationError("--cert-key and --passphrase-file belong to --cert, which is missing.")
             }
         }
 
@@ -55,7 +55,7 @@
             if insecure { options.trust.roots = .insecureTrustingEveryServer }
             if let cacert { options.trust.roots = try TrustFile.roots(cacert) }
             options.trust.clientCertificate = try cert.map {
-                try TrustFile.identity($0, key: key, passphrase: passphraseFile)
+                try TrustFile.identity($0, key: certKey, passphrase: passphraseFile)
             }
             if insecure {
                 // No chain is verified, so only the server's own key counts.
@@ -66,7 +66,8 @@
             options.wantsHTTP2 = http2
             guard options == ConnectionOptions() || transport != .urlsession else {
                 throw UnusableInput(
-                    "--cacert, --cert, --key, --pin, --insecure and --http2 need another transport than urlsession")
+                    "--cacert, --cert, --cert-key, --pin, --insecure and --http2 need another transport than urlsession"
+                )
             }
             return options
         }

@@ -56,7 +56,7 @@
             let problem = await transfer.value
             await TransportChoice.shutDown(transport)
             guard !pins.isEmpty else {
-                let reason = problem.map { "\($0)" } ?? "the chain of the server is not known"
+                let reason = problem.map(toolText) ?? "the chain of the server is not known"
                 Console(STDERR_FILENO).print("urlrequest: \(reason)\n")
                 throw ExitCode(ExitStatus.failure)
             }

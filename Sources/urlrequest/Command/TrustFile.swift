@@ -27,7 +27,7 @@ enum TrustFile {
         }
         if isDER(data) {
             guard key == nil else {
-                throw UnusableInput("\(certificate): a file in PKCS#12 has its own key, so --key has no use")
+                throw UnusableInput("\(certificate): a file in PKCS#12 has its own key, so --cert-key has no use")
             }
             return TrustPolicy.ClientCertificate(pkcs12: data, passphrase: passphrase)
         }

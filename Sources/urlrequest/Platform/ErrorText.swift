@@ -12,6 +12,20 @@ func errorText(_ error: any Error) -> String {
     return error.underlyingNumber.map(errorText) ?? error.localizedDescription
 }
 
+/// The text of a request's error in one line, with the option of this tool that may help.
+func toolText(_ error: any Error) -> String {
+    guard let remedy = (error as? RequestError).flatMap({ remedy(forCode: $0.code.description) }) else {
+        return "\(error)"
+    }
+    return "\(error); \(remedy)"
+}
+
+/// The option that may help against failures with a code; `nil` for none.
+func remedy(forCode code: String) -> String? {
+    code == RequestError.Code.untrustedCertificate.description
+        ? "--cacert FILE trusts the root of a private authority" : nil
+}
+
 extension CocoaError {
     /// The number of the system's error that is the cause.
     fileprivate var underlyingNumber: Int32? {

@@ -67,7 +67,7 @@ extension Outcome {
             file = operation.savedName
         case .failure(let failure as RequestError):
             bytes = max(operation.received, attempts.last?.bodySize ?? 0)
-            ending = .failed(Failure(code: failure.code.description, message: failure.description))
+            ending = .failed(Failure(code: failure.code.description, message: toolText(failure)))
             file = nil
         case .failure:
             bytes = operation.received

@@ -23,6 +23,12 @@ import Testing
                 """)
     }
 
+    @Test func `It names the option for servers of a private authority`() {
+        var tally = Tally()
+        tally.add(outcome(1, status: nil, ending: failure("untrustedCertificate")))
+        #expect(Summary(tally: tally, duration: .seconds(1), stopped: nil).description.contains("--cacert FILE"))
+    }
+
     @Test func `It says that a run was interrupted, and how many requests were cancelled`() {
         var tally = Tally()
         tally.add(outcome(1, status: nil, ending: .failed(.cancelled)))

@@ -19,6 +19,13 @@
             #expect(try await ending(SecureServer(), []) == "failed:untrustedCertificate")
         }
 
+        @Test(arguments: [["run", "--json"], ["download", "-o", "-"], ["pins"]])
+        func `The error of a server whose root is not known names the option`(_ command: [String]) async throws {
+            let server = try await SecureServer()
+            let ended = try await RunningTool.run([command[0], server.url] + command.dropFirst())
+            #expect((command[0] == "run" ? ended.output : ended.errors).contains("--cacert FILE"))
+        }
+
         @Test func `It is trusted with the file of its root, and with no other`() async throws {
             let server = try await SecureServer()
             #expect(try await ending(server, ["--cacert", server.path("ca.pem")]) == "ok")
@@ -87,7 +94,7 @@
         @Test func `A certificate is shown to a server that demands one`() async throws {
             let server = try await SecureServer(demandsCertificate: true)
             let roots = ["--cacert", server.path("ca.pem")]
-            let identity = ["--cert", server.path("client.pem"), "--key", server.path("client.key")]
+            let identity = ["--cert", server.path("client.pem"), "--cert-key", server.path("client.key")]
             #expect(try await ending(server, roots + identity) == "ok")
             #expect(try await ending(server, roots + ["--cert", server.path("both.pem")]) == "ok")
             #expect(try await ending(server, roots) == "failed:clientCertificateRejected")
@@ -102,7 +109,8 @@
         }
 
         @Test(arguments: [
-            ["--cacert", "/no/such/file"], ["--cacert", "/dev/null"], ["--cacert", "/tmp"], ["--key", "/dev/null"],
+            ["--cacert", "/no/such/file"], ["--cacert", "/dev/null"], ["--cacert", "/tmp"],
+            ["--cert-key", "/dev/null"],
             ["--cert", "/dev/null"], ["--passphrase-file", "/dev/null"], ["--pin", "sha256//"],
             ["--pin", "YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="],
             ["--pin", "sha256//YhKJ"], ["--pin", "/etc/passwd"], ["--insecure", "--cacert", "/dev/null"],
