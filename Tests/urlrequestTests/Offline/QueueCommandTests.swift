@@ -92,6 +92,21 @@
             try FileManager.default.removeItem(atPath: directory)
         }
 
+        #if os(Linux)
+            @Test func `Without room on the disk, a running queue ends at the second signal`() async throws {
+                let server = try await LoopbackServer.start { _ in .empty() }
+                let lines = String(repeating: server.url("/a").absoluteString + "\n", count: 100)
+                _ = try await place.run("add", "--input", "-", input: lines)
+                // No file may grow beyond 50 KiB, which the files of the queue need.
+                let tool = try place.start(["run"], after: "trap '' XFSZ; ulimit -f 100")
+                #expect(await tool.errors(lines: 1).contains("SQLite error"))
+                tool.send(SIGTERM)
+                tool.send(SIGINT)
+                let status = try await tool.end().status
+                #expect(status == 130 || status == 143)
+            }
+        #endif
+
         @Test func `A command that finds damage says what was done`() async throws {
             let directory = directory()
             _ = try await queue("add", "http://a.example/1", in: directory)
