@@ -6,6 +6,11 @@ final class Download: Sendable {
     let plan: DownloadPlan
     let queue = DispatchQueue(label: "RequestOperations.Download")
     let state = Locked(DownloadState())
+    /// Chooses the place of the file in place of the plan; `nil` for that of the plan.
+    let choice = Locked<PlaceChoice?>(nil)
+
+    /// Gets the head of a response, the place that the plan has for it, and the length of the whole file, if it is known.
+    typealias PlaceChoice = @Sendable (_ head: ResponseHead, _ place: URL, _ total: Int64?) throws -> URL
 
     init(_ plan: DownloadPlan) {
         self.plan = plan
@@ -100,8 +105,9 @@ final class Download: Sendable {
         _ head: ResponseHead, _ verdict: RangeVerdict, _ digest: FileDigest?, of attempt: DownloadAttempt
     ) throws -> PartialFile {
         let name = plan.name(in: head)
+        let total = Self.total(of: head, verdict)
         let published = state.withLock { $0.published }
-        let placement = plan.placement(of: try plan.target(for: head, name: name), replacing: published)
+        let placement = plan.placement(of: try target(for: head, name: name, total: total), replacing: published)
         let folder = placement.target.deletingLastPathComponent()
         try FilePlacement.makeFolder(folder)
         let replaces = try placement.check()
@@ -110,12 +116,22 @@ final class Download: Sendable {
         let mayResume = attempt.mayResume && !head.hasContentCoding && head.field("Accept-Ranges") != "none"
         let record = PartialRecord(
             identity: PartialRecord.identity(of: attempt.subject), location: Redaction.location(of: head.url),
-            validator: mayResume ? StrongValidator(head) : nil, total: Self.total(of: head, verdict), name: name)
+            validator: mayResume ? StrongValidator(head) : nil, total: total, name: name)
         state.withLock {
             $0.begin(record, target: placement.target, digest: attempt.callerAsksForRange ? nil : digest)
         }
         if shared != nil, record.validator != nil { try record.write(to: file.place) }
         return file
+    }
+
+    private func target(for head: ResponseHead, name: String?, total: Int64?) throws -> URL {
+        let place = try plan.target(for: head, name: name)
+        guard let choose = choice.withLock({ $0 }) else { return place }
+        do { return try choose(head, place, total) } catch {
+            // The file is not wanted, so nothing is left for others to go on from.
+            state.withLock { $0.spoil() }
+            throw error
+        }
     }
 
     /// The length of the whole file, as the response that begins it says.
@@ -152,9 +168,9 @@ final class Download: Sendable {
         let (known, record, target, published) = state.withLock { ($0.file, $0.record, $0.target, $0.published) }
         // The request was for the rest of this file.
         guard let file = known, let record else { throw CancellationError() }
-        let place = try target ?? plan.placement(of: plan.target(for: head, name: record.name)).target
-        if target == nil { try FilePlacement(target: place, ifExists: plan.ifExists, replacing: published).check() }
         let total = if case .rest(let total) = verdict { total } else { file.size as Int64? }
+        let place = try target ?? plan.placement(of: self.target(for: head, name: record.name, total: total)).target
+        if target == nil { try FilePlacement(target: place, ifExists: plan.ifExists, replacing: published).check() }
         let there = file.size + bytesInSegments
         state.withLock { $0.goOn(from: there, total: total, target: place, digest: digest) }
         return file

@@ -167,6 +167,24 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
         try StalePartials.remove(in: folder, olderThan: age)
     }
 
+    /// Has a function choose the place of the file. Called before the operation is added to a queue.
+    ///
+    /// - Parameter choose: Called for each response that begins the file, or goes on with that of an earlier operation, before
+    ///   its first byte is kept. It gets the head, the place that the destination means, and the length of the whole file, if
+    ///   that is known. It returns a place in the same folder. What it throws fails the attempt.
+    package final func choosePlace(
+        _ choose: @escaping @Sendable (_ head: ResponseHead, _ place: URL, _ total: Int64?) throws -> URL
+    ) {
+        download.choice.withLock { $0 = choose }
+    }
+
+    /// Removes partial files that no download can take over, at once, and others a week after their last byte.
+    ///
+    /// Those that a download is writing to, in any process, are kept. The call blocks on the disk.
+    package static func removeAbandonedPartials(in folder: URL) {
+        StalePartials.removeAbandoned(in: folder)
+    }
+
     // MARK: Stages
 
     /// Gets the URL from the provider, if there is one, and runs the adapters.

@@ -40,13 +40,23 @@ public struct FileDigest: Sendable, Hashable {
     var isValid: Bool { !bytes.isEmpty }
 }
 
+extension FileDigest {
+    /// Whether a file has this digest. It is read for that, so the call blocks on the disk.
+    package func matches(fileAt path: String) throws -> Bool {
+        let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        let digest = SHA2(algorithm.function)
+        while let piece = try handle.read(upToCount: 256 << 10), !piece.isEmpty { digest.update(piece) }
+        return digest.digest == bytes
+    }
+}
+
 extension FileDigest: CustomStringConvertible {
     /// The algorithm and the digest in hexadecimal digits.
     public var description: String { "\(algorithm.rawValue):\(bytes.hexadecimal)" }
 }
 
 extension FileDigest.Algorithm {
-    var function: SHA2.Function {
+    package var function: SHA2.Function {
         switch self {
         case .sha256: .sha256
         case .sha512: .sha512

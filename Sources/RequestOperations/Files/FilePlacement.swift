@@ -65,8 +65,11 @@ struct FilePlacement: Sendable {
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         } catch {
+            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
+            let text = ((cause ?? error) as NSError).localizedDescription
             throw RequestError(
-                .fileFailed, stage: .transfer, underlying: error, reason: "the destination's folder cannot be made")
+                .fileFailed, stage: .transfer, underlying: error,
+                reason: "the destination's folder cannot be made: \(text)")
         }
     }
 

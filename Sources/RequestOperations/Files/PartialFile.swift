@@ -51,9 +51,12 @@ final class PartialFile: @unchecked Sendable {
 
     /// Opens the file of a place; `nil` if it is missing.
     ///
+    /// - Parameters:
+    ///   - place: The place.
+    ///   - waits: Whether it waits a second for another download to let go of the file.
     /// - Throws: A `RequestError` with the code `fileFailed`. So it does if another download has the file.
-    static func existing(at place: PartialPlace) throws -> PartialFile? {
-        try locked(place.file).map { PartialFile(place, $0) }
+    static func existing(at place: PartialPlace, waiting waits: Bool = true) throws -> PartialFile? {
+        try locked(place.file, waiting: waits).map { PartialFile(place, $0) }
     }
 
     private init(_ place: PartialPlace, _ descriptor: Int32) {
@@ -69,7 +72,7 @@ final class PartialFile: @unchecked Sendable {
     /// How often a lock is tried again, every 50 ms.
     private static let mostTries = 20
 
-    private static func locked(_ path: String) throws -> Int32? {
+    private static func locked(_ path: String, waiting waits: Bool) throws -> Int32? {
         var tries = 0
         while true {
             let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
@@ -80,7 +83,7 @@ final class PartialFile: @unchecked Sendable {
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let isTaken = errno == EWOULDBLOCK
                 // A download that was cancelled may not have let go yet.
-                if isTaken, tries < mostTries {
+                if isTaken, waits, tries < mostTries {
                     close(descriptor)
                     tries += 1
                     usleep(50_000)

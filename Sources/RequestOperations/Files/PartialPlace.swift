@@ -25,6 +25,12 @@ struct PartialPlace: Sendable, Hashable {
         PartialPlace(folder: folder, stem: "\(stem).\(start)")
     }
 
+    /// The place of the partial file that this one belongs to, if this one is a part. Otherwise this place itself.
+    var whole: PartialPlace {
+        // A stem itself is a UUID or a digest.
+        PartialPlace(folder: folder, stem: String(stem.prefix { $0 != "." }))
+    }
+
     private init(folder: URL, stem: String) {
         self.folder = folder
         self.stem = stem

@@ -1,5 +1,5 @@
 /// A request for the rest of a file of which the beginning is there, or for a part of it (RFC 9110, section 14.2).
-struct RangeRequest: Sendable, Hashable {
+package struct RangeRequest: Sendable, Hashable {
     /// How many bytes are there. 0 for the first part of a file.
     let offset: Int64
     /// The validator of the response that they came from; `nil` for the first part of a file.
@@ -9,8 +9,15 @@ struct RangeRequest: Sendable, Hashable {
     /// How many bytes are asked for; `nil` for all that follow.
     var length: Int64?
 
+    package init(offset: Int64, validator: StrongValidator?, total: Int64?, length: Int64? = nil) {
+        self.offset = offset
+        self.validator = validator
+        self.total = total
+        self.length = length
+    }
+
     /// Asks for the bytes. If the representation has changed, `If-Range` asks for the whole of the new one.
-    func ask(in request: inout URLRequest) {
+    package func ask(in request: inout URLRequest) {
         let last = length.map { String(offset + $0 - 1) } ?? ""
         request.setValue("bytes=\(offset)-\(last)", forHTTPHeaderField: "Range")
         request.setValue(validator?.value, forHTTPHeaderField: "If-Range")

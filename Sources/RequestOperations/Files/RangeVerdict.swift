@@ -1,7 +1,7 @@
 /// What the response to a download's request means for the file.
 ///
 /// It is a pure function of the request and the head. RFC 9110, sections 14 and 15.3.7, has the rules.
-enum RangeVerdict: Sendable, Hashable {
+package enum RangeVerdict: Sendable, Hashable {
     /// The content is the whole file. What was there is dropped.
     case whole
     /// The content is the first part of the file, which has this length. What was there is dropped.
@@ -23,7 +23,7 @@ enum RangeVerdict: Sendable, Hashable {
     ///   - head: The head of the response.
     ///   - asked: What was asked for; `nil` if it was the whole.
     ///   - callerAsksForRange: Whether the caller's own request has a `Range`. The file is then that part.
-    init(_ head: ResponseHead, to asked: RangeRequest?, callerAsksForRange: Bool = false) {
+    package init(_ head: ResponseHead, to asked: RangeRequest?, callerAsksForRange: Bool = false) {
         switch head.status {
         case 206:
             if callerAsksForRange {
@@ -84,7 +84,7 @@ extension ResponseHead {
     fileprivate var contentRange: ContentRange? { field("Content-Range").flatMap { ContentRange($0) } }
 
     /// Whether the content is in a coded form, such as gzip.
-    var hasContentCoding: Bool {
+    package var hasContentCoding: Bool {
         guard let codings = field("Content-Encoding") else { return false }
         return codings.split(separator: ",").contains {
             $0.trimmingCharacters(in: .whitespaces).lowercased() != "identity"
@@ -92,7 +92,7 @@ extension ResponseHead {
     }
 
     /// The declared length of the content: that of the whole file in a response with all of it. `nil` if it is unknown.
-    var lengthOfWhole: Int64? {
+    package var lengthOfWhole: Int64? {
         hasContentCoding
             ? nil : field("Content-Length").flatMap { Int64(digits: $0.trimmingCharacters(in: .whitespaces)) }
     }

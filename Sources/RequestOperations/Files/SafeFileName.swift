@@ -2,7 +2,7 @@
 ///
 /// It names a visible file in its folder, on any system: no path, no control or invisible characters, no name that Windows
 /// reserves, and at most 240 bytes. So there is room for a number.
-struct SafeFileName: Sendable, Hashable {
+package struct SafeFileName: Sendable, Hashable {
     private let stem: String
     /// The extension with its dot, or an empty string. `.tar.gz` is one extension.
     private let pathExtension: String
@@ -11,7 +11,7 @@ struct SafeFileName: Sendable, Hashable {
     private static let maximumExtensionLength = 32
 
     /// The name for a response: from its `Content-Disposition`, or from its URL, or `download`.
-    init(of head: ResponseHead) {
+    package init(of head: ResponseHead) {
         let field = head.fields.first { $0.name.lowercased() == "content-disposition" }
         let suggested = field.flatMap { ContentDisposition($0.value).fileName }
         let path = URLComponents(url: head.url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
@@ -37,7 +37,7 @@ struct SafeFileName: Sendable, Hashable {
     }
 
     /// Makes a name of a text that is safe but for its length.
-    init(plain name: String) {
+    package init(plain name: String) {
         let pathExtension = Self.pathExtension(of: name)
         var stem = name.unicodeScalars.dropLast(pathExtension.unicodeScalars.count)
         var length = name.utf8.count
@@ -48,7 +48,7 @@ struct SafeFileName: Sendable, Hashable {
     }
 
     /// The name, or a variant to use if the name is taken: number 2 is `name-2.txt`.
-    func variant(_ number: Int) -> String {
+    package func variant(_ number: Int) -> String {
         number == 1 ? stem + pathExtension : "\(stem)-\(number)\(pathExtension)"
     }
 

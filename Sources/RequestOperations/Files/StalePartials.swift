@@ -16,6 +16,20 @@ enum StalePartials {
         return count
     }
 
+    /// How long a partial file that another download can take over is kept.
+    private static let keptTime: TimeInterval = 7 * 24 * 3600
+
+    /// Removes those in a folder that no download can take over, and others that are old.
+    static func removeAbandoned(in folder: URL) {
+        // A folder that is missing or cannot be read has none of this user's.
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        let limit = Date(timeIntervalSinceNow: -keptTime)
+        for place in names.compactMap({ PartialPlace($0, in: folder) }) {
+            let canBeTakenOver = PartialRecord(at: place.whole) != nil
+            _ = removes(place, before: canBeTakenOver ? limit : .distantFuture)
+        }
+    }
+
     /// Removes side files of uploads, and those of downloads that have no partial file. They do not count.
     private static func removeSideFiles(
         _ names: [String], of partials: [PartialPlace], in folder: URL, before limit: Date
@@ -34,7 +48,9 @@ enum StalePartials {
 
     private static func removes(_ place: PartialPlace, before limit: Date) -> Bool {
         // A file that cannot be opened or is locked belongs to somebody.
-        guard let file = try? PartialFile.existing(at: place), let modified = file.modified, modified <= limit else {
+        guard let file = try? PartialFile.existing(at: place, waiting: false), let modified = file.modified,
+            modified <= limit
+        else {
             return false
         }
         file.remove()

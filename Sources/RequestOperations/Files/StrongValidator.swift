@@ -2,14 +2,14 @@
 ///
 /// Only parts of the same state may be put together to a file. A weak validator does not tell two states apart, so it is
 /// never used.
-enum StrongValidator: Sendable, Hashable, Codable {
+package enum StrongValidator: Sendable, Hashable, Codable {
     /// A strong entity tag, with its quotation marks.
     case entityTag(String)
     /// A date of modification, as the server wrote it.
     case date(String)
 
     /// The strong validator of a response; `nil` if it has none.
-    init?(_ head: ResponseHead) {
+    package init?(_ head: ResponseHead) {
         if let tag = head.field("ETag") {
             // A response with a weak tag often has a date that is no better.
             guard Self.isStrong(tag) else { return nil }

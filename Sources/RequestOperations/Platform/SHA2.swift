@@ -6,9 +6,9 @@
 
 /// A running SHA-2 digest (FIPS 180-4), computed by the system's library.
 // Unchecked: only one thread uses it at a time. For a download that is the download's queue.
-final class SHA2: @unchecked Sendable {
+package final class SHA2: @unchecked Sendable {
     /// The functions that are in use for files.
-    enum Function: Sendable, Hashable {
+    package enum Function: Sendable, Hashable {
         case sha256
         case sha512
 
@@ -30,7 +30,7 @@ final class SHA2: @unchecked Sendable {
         private var state: State
 
         /// Begins a digest.
-        init(_ function: Function) {
+        package init(_ function: Function) {
             state =
                 switch function {
                 case .sha256: .sha256(SHA256())
@@ -39,7 +39,7 @@ final class SHA2: @unchecked Sendable {
         }
 
         /// Adds bytes.
-        func update(_ data: Data) {
+        package func update(_ data: Data) {
             switch state {
             case .sha256(var hash):
                 hash.update(data: data)
@@ -51,7 +51,7 @@ final class SHA2: @unchecked Sendable {
         }
 
         /// The digest of the bytes so far.
-        var digest: Data {
+        package var digest: Data {
             switch state {
             case .sha256(let hash): Data(hash.finalize())
             case .sha512(let hash): Data(hash.finalize())
@@ -62,7 +62,7 @@ final class SHA2: @unchecked Sendable {
         private let context: OpaquePointer
 
         /// Begins a digest.
-        init(_ function: Function) {
+        package init(_ function: Function) {
             self.function = function
             context = Self.newContext()
             EVP_DigestInit_ex(context, function == .sha256 ? EVP_sha256() : EVP_sha512(), nil)
@@ -79,12 +79,12 @@ final class SHA2: @unchecked Sendable {
         }
 
         /// Adds bytes.
-        func update(_ data: Data) {
+        package func update(_ data: Data) {
             _ = data.withUnsafeBytes { EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
         }
 
         /// The digest of the bytes so far.
-        var digest: Data {
+        package var digest: Data {
             // The end of a digest changes its context, so it is that of a copy.
             let copy = Self.newContext()
             defer { EVP_MD_CTX_free(copy) }

@@ -115,7 +115,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
     }
 
     /// The same failure as that of a first attempt, as the retry policy counts.
-    var asFirst: AttemptFailure {
+    package var asFirst: AttemptFailure {
         var failure = self
         failure.values.edit { values in
             values.attempt = 1

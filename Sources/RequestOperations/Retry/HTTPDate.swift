@@ -1,5 +1,5 @@
 /// Dates of HTTP (RFC 9110, section 5.6.7).
-enum HTTPDate {
+package enum HTTPDate {
     /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
     ///
     /// Each form may end with `GMT`, `UTC` or no zone, because all dates of HTTP are in UTC. Other zones are not read.
@@ -7,7 +7,7 @@ enum HTTPDate {
     ///
     /// - Parameter now: The reference for a year of two digits. We take the latest year that puts the date at most 50
     ///   years after it.
-    static func parse(_ text: String, now: Date) -> Date? {
+    package static func parse(_ text: String, now: Date) -> Date? {
         var words = text.split(whereSeparator: { " ,-".contains($0) }).map(String.init)
         if let zone = words.last, ["GMT", "UTC"].contains(zone) { words.removeLast() }
         guard words.count == 5, weekdays.contains(words[0]) else { return nil }

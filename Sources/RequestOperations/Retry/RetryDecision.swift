@@ -22,7 +22,7 @@ public enum RetryDecision: Sendable {
 
 extension RetryDecision {
     /// The same decision after an attempt that achieved something: the next failure counts as the first one.
-    var restarting: RetryDecision {
+    package var restarting: RetryDecision {
         guard case .retry(let delay, let observers, _, _, let request) = self else { return self }
         return .retry(after: delay, or: observers, restartingBackoff: true, restartingCount: true, with: request)
     }

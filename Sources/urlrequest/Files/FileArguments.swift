@@ -10,6 +10,19 @@
         var retries = 3
 
         @Option(
+            help: """
+                The longest time of one attempt, connecting included, in seconds. The next one goes on where it ended, if the \
+                server allows that. (default: no limit)
+                """,
+            transform: OptionValue.seconds)
+        var timeout: Duration?
+
+        @Option(
+            help: "The longest time of one file, all attempts included, in seconds. (default: no limit)",
+            transform: OptionValue.seconds)
+        var deadline: Duration?
+
+        @Option(
             name: .customLong("header"), parsing: .unconditionalSingleValue,
             help: ArgumentHelp("A header field of every request; can be given several times.", valueName: "K: V"),
             transform: { try HeaderField(line: $0) })
@@ -23,19 +36,24 @@
 
         /// The configuration of every request.
         ///
+        /// - Parameter count: How many connections a file may use.
         /// - Throws: ``UnusableInput``.
-        func configuration() throws -> RequestConfiguration {
+        func configuration(connections count: Int) throws -> RequestConfiguration {
             let transport = TransportChoice.platform
-            let options = try connections.options(over: transport)
+            var options = try connections.options(over: transport)
+            options.sharesConnections = count == 1
             if connections.insecure {
                 Console().print("urlrequest: --insecure: no certificate is checked, anybody can be the server\n")
             }
             var configuration = RequestConfiguration()
             configuration.transport = transport.transport(
-                forConnections: 1, usingProxy: true, keepingCookies: false, options)
+                forConnections: count, usingProxy: true, keepingCookies: false, options)
             configuration.retryPolicy.maximumRetries = retries
             // A large file takes its time. The number of retries limits it.
             configuration.retryPolicy.elapsedLimit = nil
+            configuration.attemptTimeLimit = timeout
+            if let timeout { configuration.connectTimeLimit = timeout }
+            configuration.deadline = deadline
             return configuration
         }
 

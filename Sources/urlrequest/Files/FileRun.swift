@@ -36,7 +36,7 @@ final class FileRun: @unchecked Sendable {
 
     /// Runs transfers, until a signal comes. Returns the exit status.
     ///
-    /// - Parameter transfers: Makes the transfers by calls of ``transfer(_:named:_:)``.
+    /// - Parameter transfers: Makes the transfers by calls of ``transfer(named:_:)``.
     func run(_ transfers: (FileRun) async -> Void) async -> Int32 {
         let signals = SignalWatch { [self] signal in
             stop(.signal(signal))
@@ -58,34 +58,44 @@ final class FileRun: @unchecked Sendable {
     /// Runs one transfer, and prints its line on standard output, or its error on standard error.
     ///
     /// - Parameters:
-    ///   - operation: The transfer.
     ///   - name: What it is called on the screen.
-    ///   - line: Makes the line of a success.
-    func transfer<Value: Sendable>(
-        _ operation: URLRequestOperation<Value>, named name: String, _ line: (Value) -> String
-    ) async {
+    ///   - work: Does it by calls of ``value(of:named:)``. Returns the line of a success; `nil` for none.
+    func transfer(named name: String, _ work: () async throws -> String?) async {
+        guard !isStopped else { return }
+        do {
+            if let line = try await work() {
+                printOut { () throws(PatientWriter.Failure) in try StandardOutput.print(line) }
+            }
+        } catch {
+            state.withLock { $0.failures += 1 }
+            if let failure = (error as? RequestError)?.underlying as? PatientWriter.Failure {
+                return printOut { () throws(PatientWriter.Failure) in throw failure }
+            }
+            // After a signal it needs no message.
+            guard !isStopped else { return }
+            say("\(name): \(toolText(error))")
+        }
+    }
+
+    /// Runs a request of a transfer, and shows its progress. Returns its value.
+    func value<Value: Sendable>(of operation: URLRequestOperation<Value>, named name: String) async throws -> Value {
         let isStopped = state.withLock { state in
             state.current = operation
             return state.stopped != nil
         }
-        guard !isStopped else { return }
+        guard !isStopped else { throw CancellationError() }
         let timer = showsProgress && console.isTerminal ? bar(named: name, of: operation.progress) : nil
+        defer { removeBar(timer) }
         queue.addOperation(operation)
-        do {
-            let value = try await operation.value
-            removeBar(timer)
-            printOut(line(value))
-        } catch {
-            removeBar(timer)
-            let isStopped = state.withLock { state in
-                state.failures += 1
-                return state.stopped != nil
-            }
-            // After a signal it needs no message.
-            guard !isStopped else { return }
-            screen.sync { console.print("urlrequest: \(name): \(error)\n") }
-        }
+        return try await operation.value
     }
+
+    /// Prints a message on standard error.
+    func say(_ message: String) {
+        screen.sync { console.print("urlrequest: \(message)\n") }
+    }
+
+    private var isStopped: Bool { state.withLock { $0.stopped != nil } }
 
     private func removeBar(_ timer: (any DispatchSourceTimer)?) {
         timer?.cancel()
@@ -111,11 +121,11 @@ final class FileRun: @unchecked Sendable {
         return timer
     }
 
-    private func printOut(_ line: String) {
-        do { try StandardOutput.print(line) } catch .closed {
+    private func printOut(_ print: () throws(PatientWriter.Failure) -> Void) {
+        do { try print() } catch .closed {
             stop(.outputClosed)
         } catch {
-            screen.sync { console.print("urlrequest: \(error.text)\n") }
+            say(error.text)
             stop(.outputFailed)
         }
     }

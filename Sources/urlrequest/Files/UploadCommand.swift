@@ -45,7 +45,7 @@
             do {
                 // It checks that the file can be read.
                 _ = try OptionValue.body("@\(file)")
-                configuration = try files.configuration()
+                configuration = try files.configuration(connections: 1)
                 request = try files.request(to: url)
             } catch let error as UnusableInput {
                 Console().print("urlrequest: \(error.reason)\n")
@@ -55,8 +55,9 @@
             let run = FileRun(over: configuration.transport, showsProgress: !files.noProgress)
             throw ExitCode(
                 await run.run { run in
-                    await run.transfer(operation, named: file) { head in
-                        "\(head.status)\t\(Redaction.default.text(of: operation.uploadURL ?? head.url))"
+                    await run.transfer(named: file) {
+                        let head = try await run.value(of: operation, named: file)
+                        return "\(head.status)\t\(Redaction.default.text(of: operation.uploadURL ?? head.url))"
                     }
                 })
         }

@@ -7,4 +7,7 @@ struct ConnectionOptions: Sendable, Equatable {
 
     /// Whether HTTP/2 is also used without TLS.
     var wantsHTTP2 = false
+
+    /// Whether requests at the same time may share a connection, as HTTP/2 allows.
+    var sharesConnections = true
 }

@@ -43,7 +43,11 @@ enum TransportChoice: String, CaseIterable, Sendable {
             if !usesProxy { configuration.proxy = .none }
             if keepsCookies { configuration.cookies = .inMemory }
             configuration.trust = options.trust
-            if options.wantsHTTP2 { configuration.httpVersions = .http2PriorKnowledge }
+            if options.wantsHTTP2 {
+                configuration.httpVersions = .http2PriorKnowledge
+            } else if !options.sharesConnections {
+                configuration.httpVersions = .http11
+            }
             return CurlTransport(configuration: configuration)
         }
     #endif

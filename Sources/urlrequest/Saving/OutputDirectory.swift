@@ -58,6 +58,7 @@ final class OutputDirectory: Sendable {
             close(descriptor)
             throw UnusableInput("\(path): \(errorText(number))")
         }
+        removeAbandoned((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
     }
 
     deinit {
@@ -76,6 +77,19 @@ final class OutputDirectory: Sendable {
     func removeUnfinished() {
         for name in state.withLock({ $0.unfinished }) { unlinkat(descriptor, name, 0) }
     }
+
+    /// Removes the hidden files that runs have left which were killed. Each run has a lock on its own (`flock`).
+    private func removeAbandoned(_ names: [String]) {
+        for name in names where name.hasPrefix(Self.hiddenPrefix) && name.hasSuffix(Self.hiddenSuffix) {
+            let file = openat(descriptor, name, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+            guard file >= 0 else { continue }
+            if flock(file, LOCK_EX | LOCK_NB) == 0 { unlinkat(descriptor, name, 0) }
+            close(file)
+        }
+    }
+
+    private static let hiddenPrefix = ".urlrequest-"
+    private static let hiddenSuffix = ".part"
 
     // MARK: Names
 
@@ -128,13 +142,27 @@ final class OutputDirectory: Sendable {
                 state.lastFile += 1
                 return state.lastFile
             }
-            let name = ".urlrequest-\(getpid())-\(number)-\(UInt32.random(in: 0 ... .max)).part"
+            let name =
+                "\(Self.hiddenPrefix)\(getpid())-\(number)-\(UInt32.random(in: 0 ... .max))\(Self.hiddenSuffix)"
             state.withLock { _ = $0.unfinished.insert(name) }
             let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
-            if file >= 0 { return (file, name) }
+            if file >= 0, lock(file) { return (file, name) }
+            let reason = errno
             state.withLock { _ = $0.unfinished.remove(name) }
-            guard errno == EEXIST else { throw failure("a file cannot be made") }
+            guard file < 0 else {
+                close(file)
+                continue
+            }
+            guard reason == EEXIST else { throw failure("a file cannot be made", reason) }
         }
+    }
+
+    /// Locks a new file. Returns `false` if another run has taken it for one that was left behind.
+    private func lock(_ file: Int32) -> Bool {
+        // Some file systems have no locks. There, no other run can lock the file either.
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return errno != EWOULDBLOCK }
+        var status = stat()
+        return fstat(file, &status) != 0 || status.st_nlink > 0
     }
 
     /// Gives a finished file its name, or the next free one. Returns the name that it got.

@@ -30,6 +30,9 @@ final class SavedFile: @unchecked Sendable {
         try await perform { [self] in
             let (descriptor, hidden) = try opened()
             state = .ended
+            // It keeps the lock until the file has its name. To close the other one tells whether all bytes were written.
+            let lock = dup(descriptor)
+            defer { if lock >= 0 { close(lock) } }
             guard close(descriptor) == 0 else {
                 let failure = directory.failure("a file cannot be closed")
                 directory.remove(hidden)

@@ -55,6 +55,32 @@ import Testing
         #expect(try folder.names == ["served.txt"])
     }
 
+    @Test func `A chosen place that refuses the file leaves nothing to go on from`() async throws {
+        struct Refusal: Error {}
+        await downloadHalf(to: .folder(folder.url))
+        let refused = operation(PartTransport([.part("4567", "bytes 4-7/8")]), to: .folder(folder.url))
+        refused.choosePlace { head, place, total in
+            #expect(head.status == 206 && place.lastPathComponent == "name.txt" && total == 8)
+            throw Refusal()
+        }
+        #expect((await failure(of: refused) as? RequestError)?.underlying is Refusal)
+        #expect(try folder.names == [])
+    }
+
+    @Test func `Partial files that nobody can go on from are removed at once, others after a week`() async throws {
+        await downloadHalf()
+        let kept = try folder.names
+        for name in ["1", "1.5"] { try folder.write("x", to: ".RequestOperations-\(name).partial") }
+        DownloadOperation.removeAbandonedPartials(in: folder.url)
+        #expect(try folder.names == kept && kept.count == 2)
+        let old = Date(timeIntervalSinceNow: -8 * 24 * 3600)
+        for name in kept {
+            try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: folder.file(name).path)
+        }
+        DownloadOperation.removeAbandonedPartials(in: folder.url)
+        #expect(try folder.names == [])
+    }
+
     @Test func `The side file does not have the query of the URL`() async throws {
         await downloadHalf()
         let record = try #require(try folder.hiddenNames.first { $0.hasSuffix(".resume") })

@@ -52,6 +52,40 @@
             #expect(try Data(contentsOf: URL(fileURLWithPath: "\(path)/file.bin")) == content)
         }
 
+        @Test func `Several parts come over as many connections at once`() async throws {
+            let content = Data(repeating: 7, count: 4 << 20)
+            let file = LoopbackServer.Response.file(content, etag: #""v1""#)
+            let gate = LoopbackServer.Gate()
+            let server = try await LoopbackServer.start { request in
+                request.field("Range")?.hasPrefix("bytes=0-") == true ? file : .held(by: gate, then: file)
+            }
+            let tool = try RunningTool(
+                ["download", server.url("/a").absoluteString, "--directory", path, "--segments", "3"])
+            try await server.requests(atLeast: 4)
+            #expect(server.openConnectionCount == 3)
+            gate.open()
+            #expect(try await tool.end().status == 0)
+        }
+
+        @Test func `A server that gives a byte for each attempt is left at the deadline`() async throws {
+            let content = Data(repeating: 7, count: 100_000)
+            let file = LoopbackServer.Response.file(content, etag: #""v1""#)
+            let server = try await LoopbackServer.start { request in
+                .brokenOff(file, after: request.field("Range") == nil ? 300 : 350)
+            }
+            let ended = try await RunningTool.run(
+                "download", server.url("/a").absoluteString, "--directory", path, "--deadline", "1", "--retries", "1000"
+            )
+            #expect(ended.status == 1 && ended.errors.contains("timedOut"))
+        }
+
+        @Test func `A time limit holds for one attempt`() async throws {
+            let server = try await LoopbackServer.start { _ in .stall }
+            let ended = try await RunningTool.run(
+                "download", server.url("/a").absoluteString, "--directory", path, "--timeout", "0.2", "--retries", "1")
+            #expect(ended.status == 1 && ended.errors.contains("timedOut") && server.requests.count == 2)
+        }
+
         @Test func `A file that failed does not hold up the next`() async throws {
             let server = try await LoopbackServer.start()
             server.route("/good", .text("good"))

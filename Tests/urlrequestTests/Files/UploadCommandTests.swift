@@ -71,6 +71,15 @@
             #expect(ended.errors == "urlrequest: standard output: No space left on device\n")
         }
 
+        @Test(arguments: [["--timeout", "0.2", "--retries", "0"], ["--deadline", "0.2"]])
+        func `A server that does not answer is left after the time that an option gives`(_ options: [String])
+            async throws
+        {
+            let server = try await LoopbackServer.start { _ in .stall }
+            let ended = try await RunningTool.run(["upload", file.path, server.url("/x").absoluteString] + options)
+            #expect(ended.status == 1 && ended.errors.contains("timedOut"))
+        }
+
         @Test func `A refused file is a failure`() async throws {
             let server = try await LoopbackServer.start()
             server.route("/x", .status(403))

@@ -72,6 +72,15 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/moved") == ["a.example"])
     }
 
+    @Test func `What a run left that was killed is removed, and what another run writes is kept`() async throws {
+        let directory = try OutputDirectory(path)
+        try Data().write(to: URL(fileURLWithPath: path + "/.urlrequest-1-1-1.part"))
+        let file = SavedFile(in: directory)
+        try await file.append(Data("half".utf8))
+        _ = try OutputDirectory(path)
+        #expect(try contents().values.sorted() == ["half"])
+    }
+
     @Test func `A body that is discarded leaves nothing`() async throws {
         let directory = try OutputDirectory(path)
         let file = SavedFile(in: directory)
