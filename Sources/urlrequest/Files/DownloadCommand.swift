@@ -79,7 +79,7 @@
 
         func validate() throws {
             guard output == nil || directory == nil else {
-                throw ValidationError("--output and --directory say both where the file goes.")
+                throw ValidationError("--output and --directory both say where the file goes.")
             }
             guard urls.count == 1 || output == nil && checksum == nil && resumeKey == nil else {
                 throw ValidationError("--output, --checksum and --resume-key are for one URL.")

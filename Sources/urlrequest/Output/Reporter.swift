@@ -177,7 +177,7 @@ final class Reporter: @unchecked Sendable {
         if let report = settings.report {
             let document = ReportDocument(settings, tally, began: began.date, duration: duration, exitStatus: status)
             do { try report.write(document.encoded()) } catch {
-                console.print("urlrequest: the report cannot be written: \(error.localizedDescription)\n")
+                console.print("urlrequest: the report cannot be written: \(errorText(error))\n")
                 if status == ExitStatus.success { status = ExitStatus.failure }
             }
         }

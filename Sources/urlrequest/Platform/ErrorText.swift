@@ -8,6 +8,7 @@ func errorText(_ number: Int32) -> String {
 /// The text of an error in one line: that of the system if it refused something, or else what the error says itself.
 func errorText(_ error: any Error) -> String {
     if let error = error as? UnusableInput { return error.reason }
+    if let error = error as? POSIXError { return errorText(error.code.rawValue) }
     guard let error = error as? CocoaError else { return "\(error)" }
     return error.underlyingNumber.map(errorText) ?? error.localizedDescription
 }

@@ -49,7 +49,7 @@ final class OutputDirectory: Sendable {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            throw UnusableInput("\(path): the directory cannot be made")
+            throw UnusableInput("\(path): the directory cannot be made: \(errorText(error))")
         }
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw UnusableInput("\(path): \(errorText(errno))") }
