@@ -7,6 +7,9 @@ extension OfflineRequestQueue {
     /// Adds that run at the same time share one commit. The method, the URL, the fields, the body and an own time-out
     /// are stored. A long body goes to a file (``OfflineConfiguration/inlineBodyLimit``).
     ///
+    /// The order of the calls decides which of two requests comes first in a lane, or has a unique key last. So a call
+    /// waits for earlier ones of its lane or key, whose bodies are written. Calls from one actor have an order.
+    ///
     /// - Parameters:
     ///   - request: The request. Its body must not be a stream.
     ///   - options: How it is queued.
@@ -40,7 +43,8 @@ extension OfflineRequestQueue {
             guard request.httpBodyStream == nil else { throw OfflineQueueError(.unusableRequest) }
             return (draft: try Draft(request, options), options: options)
         }
-        return try await insert(drafts)
+        let lines = Set(drafts.map { AddingOrder.Line.lane($0.options.lane ?? "") })
+        return try await addingOrder.take(lines) { place in try await insert(drafts, in: place) }
     }
 
     /// Adds a request whose body is a copy of a file. The copy belongs to the queue.
@@ -58,7 +62,9 @@ extension OfflineRequestQueue {
     ) async throws -> OfflineRecord.ID {
         var draft = try Draft(request, options)
         draft.body = .file(bodyFile)
-        return try await insert(draft, options, key: nil, rule: .append).id
+        return try await addingOrder.take([.lane(options.lane ?? "")]) { [draft] place in
+            try await insert(draft, options, key: nil, rule: .append, in: place).id
+        }
     }
 
     /// Adds a message. When this returns, the message is on disk.
@@ -94,12 +100,25 @@ extension OfflineRequestQueue {
         _ draft: Draft, _ content: Content, _ options: OfflineOptions, _ unique: UniqueKey<Content>?,
         _ codec: ContentCodec<Content>
     ) async throws -> OfflineRecord.ID {
-        guard let unique else { return try await insert(draft, options, key: nil, rule: .append).id }
+        var lines: Set = [AddingOrder.Line.lane(options.lane ?? "")]
+        if let unique { lines.insert(.key(unique.name)) }
+        return try await addingOrder.take(lines) { place in
+            try await add(draft, content, options, unique, codec, in: place)
+        }
+    }
+
+    private func add<Content: Sendable>(
+        _ draft: Draft, _ content: Content, _ options: OfflineOptions, _ unique: UniqueKey<Content>?,
+        _ codec: ContentCodec<Content>, in place: AddingPlace
+    ) async throws -> OfflineRecord.ID {
+        guard let unique else { return try await insert(draft, options, key: nil, rule: .append, in: place).id }
         switch unique.policy {
-        case .append: return try await insert(draft, options, key: unique.name, rule: .append).id
-        case .keep: return try await insert(draft, options, key: unique.name, rule: .keep).id
-        case .replace: return try await insert(draft, options, key: unique.name, rule: .replace).id
+        case .append: return try await insert(draft, options, key: unique.name, rule: .append, in: place).id
+        case .keep: return try await insert(draft, options, key: unique.name, rule: .keep, in: place).id
+        case .replace: return try await insert(draft, options, key: unique.name, rule: .replace, in: place).id
         case .merge(let merge):
+            // It must see what was added before, and others must see what it adds. So it has its place until its end.
+            await place.turn()
             // Your closure does not run in a transaction. If the old record changes meanwhile, we begin anew.
             while true {
                 let old = try await store.mergeable(withKey: unique.name)
@@ -114,7 +133,7 @@ extension OfflineRequestQueue {
                     merged = try codec.encode(try merge(before, content))
                     rule = .update(old.id, checksum: old.checksum)
                 }
-                let result = try await insert(merged, options, key: unique.name, rule: rule)
+                let result = try await insert(merged, options, key: unique.name, rule: rule, in: nil)
                 if !result.isConflict { return result.id }
             }
         }
@@ -122,11 +141,11 @@ extension OfflineRequestQueue {
 
     /// Stores a draft, and tells what came of it.
     private func insert(
-        _ draft: Draft, _ options: OfflineOptions, key: String?, rule: UniqueRule
+        _ draft: Draft, _ options: OfflineOptions, key: String?, rule: UniqueRule, in place: AddingPlace?
     ) async throws -> (id: OfflineRecord.ID, isConflict: Bool) {
         let (record, body) = try await record(of: draft, options, key: key, rule: rule)
         let result: AddResult
-        do { result = try await store.add([record], bounds: configuration.bounds)[0] } catch {
+        do { result = try await store.add([record], bounds: configuration.bounds, in: place)[0] } catch {
             try await store.discard(body)
             throw error
         }
@@ -146,7 +165,9 @@ extension OfflineRequestQueue {
     }
 
     /// Stores drafts in one commit, and tells what came of them.
-    private func insert(_ drafts: [(draft: Draft, options: OfflineOptions)]) async throws -> [OfflineRecord.ID] {
+    private func insert(
+        _ drafts: [(draft: Draft, options: OfflineOptions)], in place: AddingPlace
+    ) async throws -> [OfflineRecord.ID] {
         var records: [NewRecord] = []
         var bodies: [OwnedBody] = []
         let results: [AddResult]
@@ -156,7 +177,7 @@ extension OfflineRequestQueue {
                 records.append(record)
                 bodies.append(body)
             }
-            results = try await store.add(records, bounds: configuration.bounds)
+            results = try await store.add(records, bounds: configuration.bounds, in: place)
         } catch {
             for body in bodies { try await store.discard(body) }
             throw error

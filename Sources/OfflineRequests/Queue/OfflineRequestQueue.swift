@@ -20,6 +20,7 @@ public final class OfflineRequestQueue: Sendable {
     public let directory: URL
 
     let dispatcher: Dispatcher
+    let addingOrder = AddingOrder()
     private let path: String?
 
     /// Opens a queue, and makes its files if there are none.

@@ -12,7 +12,9 @@ package protocol OfflineStore: Sendable {
     /// Whether the body of a record has the bytes that were added. One within the record was checked with it.
     func isWhole(_ record: StoredRecord) async throws -> Bool
     /// Adds records in their order, unless their uniqueness prevents that. If one of them is refused, none is added.
-    func add(_ records: [NewRecord], bounds: OfflineBounds) async throws -> [AddResult]
+    ///
+    /// - Parameter place: Its turn is awaited, and it is left once these records come before all that are added later.
+    func add(_ records: [NewRecord], bounds: OfflineBounds, in place: AddingPlace?) async throws -> [AddResult]
     /// The newest record with a unique key that is neither in flight nor dead, with its body.
     func mergeable(withKey key: String) async throws -> StoredRecord?
 

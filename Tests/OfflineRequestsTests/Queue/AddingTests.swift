@@ -94,6 +94,85 @@ import Testing
         await queue.close()
     }
 
+    @Test func `What is added later does not overtake a long body, whichever call adds it`() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        queue.pause()
+        let long = fixture.directory.appendingPathComponent("long")
+        try Data(count: 8 << 20).write(to: long)
+        let large = post("1", body: String(repeating: "a", count: 300 << 10))
+        let calls: [@MainActor () async throws -> Void] = [
+            { _ = try await queue.add(post("0"), bodyFile: long) },
+            { _ = try await queue.add(contentsOf: [(large, OfflineOptions()), (post("2"), OfflineOptions())]) },
+            { _ = try await queue.add(post("3")) },
+        ]
+        let tasks = await MainActor.run { calls.map { call in Task { @MainActor in try await call() } } }
+        for task in tasks { try await task.value }
+        queue.resume()
+        try await queue.drain()
+        #expect(fixture.sent == ["0", "1", "2", "3"])
+        await queue.close()
+    }
+
+    @Test func `A long body holds up no other lane`() async throws {
+        let order = AddingOrder()
+        let (isWritten, write) = AsyncStream<Void>.makeStream()
+        let entered = Locked<[String]>([])
+        let slow = Task {
+            try await order.take([.lane("a"), .key("k")]) { place in
+                for await _ in isWritten {}
+                await place.turn()
+                entered.withLock { $0.append("slow") }
+            }
+        }
+        // Once it has its place.
+        while order.isFree([.lane("a")]) { await Task.yield() }
+        let behind = Task {
+            try await order.take([.lane("b"), .key("k")]) { place in
+                await place.turn()
+                entered.withLock { $0.append("behind") }
+            }
+        }
+        try await order.take([.lane("c")]) { place in
+            await place.turn()
+            entered.withLock { $0.append("other") }
+        }
+        write.finish()
+        try await slow.value
+        try await behind.value
+        #expect(entered.withLock { $0 } == ["other", "slow", "behind"])
+        #expect(order.isFree([.lane("a"), .lane("b"), .lane("c"), .key("k")]))
+    }
+
+    @Test func `One that fails lets nobody overtake those before it`() async throws {
+        struct Refusal: Error {}
+        let order = AddingOrder()
+        let (isWritten, write) = AsyncStream<Void>.makeStream()
+        let entered = Locked<[Int]>([])
+        let slow = Task {
+            try await order.take([.lane("")]) { place in
+                for await _ in isWritten {}
+                await place.turn()
+                entered.withLock { $0.append(1) }
+            }
+        }
+        while order.isFree([.lane("")]) { await Task.yield() }
+        let failing = Task { try await order.take([.lane("")]) { _ in throw Refusal() } }
+        for _ in 0..<100 { await Task.yield() }
+        let last = Task {
+            try await order.take([.lane("")]) { place in
+                await place.turn()
+                entered.withLock { $0.append(3) }
+            }
+        }
+        for _ in 0..<100 { await Task.yield() }
+        write.finish()
+        _ = await failing.result
+        try await slow.value
+        try await last.value
+        #expect(entered.withLock { $0 } == [1, 3])
+    }
+
     @Test func `Requests that are added together share one commit, in their order`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()

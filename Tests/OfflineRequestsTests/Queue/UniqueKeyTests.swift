@@ -8,7 +8,51 @@ private struct Favourite: Codable, Sendable, Equatable {
     var isOn: Bool
 }
 
+/// Two Tasks on one actor, which begin in their order.
+private actor Caller {
+    func add(_ queue: OfflineRequestQueue, _ request: URLRequest, _ unique: UniqueKey<URLRequest>?) async throws {
+        try await queue.add(request, unique: unique)
+    }
+
+    func addBoth(
+        _ queue: OfflineRequestQueue, _ first: URLRequest, _ second: URLRequest, _ unique: UniqueKey<URLRequest>?
+    ) async throws {
+        let tasks = [first, second].map { request in Task { try await self.add(queue, request, unique) } }
+        for task in tasks { try await task.value }
+    }
+}
+
 @Suite struct UniqueKeyTests {
+    private static let merge = UniqueKey<URLRequest>.Policy.merge { old, new in
+        var merged = new
+        merged.url?.appendPathComponent(old.url?.lastPathComponent ?? "")
+        return merged
+    }
+
+    @Test(arguments: [
+        ("replace", UniqueKey("k", .replace), ["small"]), ("keep", UniqueKey("k", .keep), ["large"]),
+        ("append", UniqueKey("k", .append), ["large", "small"]), ("merge", UniqueKey("k", merge), ["small/large"]),
+        ("no key", nil, ["large", "small"]),
+    ])
+    func `The order of overlapping calls decides, whatever the length of their bodies`(
+        _: String, unique: UniqueKey<URLRequest>?, left: [String]
+    ) async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        queue.pause()
+        for _ in 0..<5 {
+            let large = post("large", body: String(repeating: "a", count: 300 << 10))
+            try await Caller().addBoth(queue, large, post("small"), unique)
+            let records = try await queue.records()
+            let paths = records.map { record in
+                if case .request(let request) = record.content { request.url?.path ?? "" } else { "" }
+            }
+            #expect(paths == left.map { "/\($0)" })
+            try await queue.removeAll()
+        }
+        await queue.close()
+    }
+
     @Test func `Keep leaves the old record`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()

@@ -43,9 +43,11 @@ final class GroupCommit: Sendable {
     ///
     /// - Parameters:
     ///   - body: The change. It runs again if another change of its commit fails.
+    ///   - afterEntry: Called once when the change has its place in the line, at once.
     ///   - afterCommit: Called once when the change is on disk, before this returns and before any later change.
     func write<Result: Sendable>(
         _ body: @escaping @Sendable (SQLiteConnection) throws -> Result,
+        afterEntry: () -> Void = {},
         afterCommit: @escaping @Sendable () -> Void = {}
     ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
@@ -65,6 +67,7 @@ final class GroupCommit: Sendable {
                 state.phase = .committing
                 return phase
             }
+            afterEntry()
             switch phase {
             case .idle: queue.async { self.commitNext() }
             case .committing: break

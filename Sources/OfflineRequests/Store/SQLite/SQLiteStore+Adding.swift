@@ -1,13 +1,16 @@
 import Foundation
 
 extension SQLiteStore {
-    package func add(_ records: [NewRecord], bounds: OfflineBounds) async throws -> [AddResult] {
+    package func add(
+        _ records: [NewRecord], bounds: OfflineBounds, in place: AddingPlace? = nil
+    ) async throws -> [AddResult] {
         // Encoding takes longer than the insertion, so it is done before the commit.
         let parts: [RecordRow.Parts]
         do { parts = try records.map { try RecordRow.parts(of: $0) } } catch {
             throw OfflineQueueError(.unencodable, underlying: error)
         }
-        let (results, unused) = try await write { [self] connection in
+        await place?.turn()
+        let (results, unused) = try await writer.write { [self] connection in
             var unused: [String] = []
             let results = try zip(records, parts).map { record, parts in
                 var adding = Adding(record: record, parts: parts, bounds: bounds, store: self, connection: connection)
@@ -15,6 +18,8 @@ extension SQLiteStore {
                 return try adding.run()
             }
             return (results, unused)
+        } afterEntry: {
+            place?.leave()
         }
         for file in unused { removeBody(file) }
         return results
