@@ -129,6 +129,9 @@ final class GroupCommit: Sendable {
         do {
             let answers = try database.write { connection in try jobs.map { try $0.run(connection) } }
             for answer in answers { answer() }
+        } catch let error as UnflushedCommit {
+            // The changes are made. They must not be made again.
+            for job in jobs { job.fail(error.underlying) }
         } catch {
             guard jobs.count > 1 else { return jobs[0].fail(error) }
             commitWithSavepoints(jobs)
@@ -147,6 +150,8 @@ final class GroupCommit: Sendable {
                 case .failure(let error): job.fail(error)
                 }
             }
+        } catch let error as UnflushedCommit {
+            for job in jobs { job.fail(error.underlying) }
         } catch {
             // The commit itself failed, as on a full disk. A smaller one may fit.
             for job in jobs { commit([job]) }

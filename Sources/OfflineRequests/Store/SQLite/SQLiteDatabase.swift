@@ -21,6 +21,8 @@ final class SQLiteDatabase: @unchecked Sendable {
 
     private let checking = Locked(Checking.idle)
     private var connection: SQLiteConnection?
+    /// The log of that connection. SQLite keeps no locks on it, so that it can be closed.
+    private var log: FileHandle?
     /// The file that the connection has open.
     private var identity: UInt64?
 
@@ -49,6 +51,8 @@ final class SQLiteDatabase: @unchecked Sendable {
     func close() {
         connection?.close()
         connection = nil
+        // It closes its file when it goes.
+        log = nil
         identity = nil
     }
 
@@ -70,36 +74,14 @@ final class SQLiteDatabase: @unchecked Sendable {
         }
     }
 
-    /// Makes a change that a loss of power may undo. It holds the lock of the database for a moment only.
-    ///
-    /// A process that is stopped with that lock stops all others, and a flush to the disk takes most of a commit. The
-    /// flush of the next commit covers this change too. It is not counted, since the count must not be ahead of the
-    /// disk.
+    /// Makes a change that a loss of power may undo. The flush of the next commit covers it too. It is not counted, since
+    /// the count must not be ahead of the disk.
     func writeWithoutFlush<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
-        try BackgroundActivity.during { try writeNowWithoutFlush(body) }
-    }
-
-    private func writeNowWithoutFlush<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
-        gate.lock(.shared)
-        defer { gate.unlock() }
-        let connection = try opened()
-        // Without a flush the log must not be moved into the database either.
-        try connection.execute("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0")
-        defer { restoreFlush(connection) }
-        try connection.execute("BEGIN IMMEDIATE")
-        do {
-            let result = try body(connection)
-            try connection.execute("COMMIT")
-            return result
-        } catch {
-            if !connection.isInAutocommit { try connection.execute("ROLLBACK") }
-            throw error
+        try BackgroundActivity.during {
+            gate.lock(.shared)
+            defer { gate.unlock() }
+            return try transaction(try opened(), body)
         }
-    }
-
-    private func restoreFlush(_ connection: SQLiteConnection) {
-        // A connection that would not flush must not be used. The next transaction opens another.
-        do { try connection.execute("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000") } catch { close() }
     }
 
     /// Runs a closure in a transaction that only reads.
@@ -202,26 +184,49 @@ final class SQLiteDatabase: @unchecked Sendable {
 
     private func attempt<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
         let connection = try opened()
-        try connection.execute("BEGIN IMMEDIATE")
-        do {
+        let (result, reading) = try transaction(connection) { connection in
             let before = connection.totalChanges
             let result = try body(connection)
             // A transaction without a change is no commit.
-            guard connection.totalChanges != before else {
-                try connection.execute("COMMIT")
-                return result
-            }
+            guard connection.totalChanges != before else { return (result, CommitMark.Reading?.none) }
             let commits =
                 try connection.first("UPDATE totals SET count = count + 1 WHERE state = -1 RETURNING count") {
                     $0.integer(0)
                 } ?? 0
-            let lastID = try connection.lastRecordID()
+            return (result, CommitMark.Reading(commits: commits, lastID: try connection.lastRecordID()))
+        }
+        if let reading {
+            try flushLog()
+            writeMark(reading)
+        }
+        return result
+    }
+
+    /// Runs a closure with the lock of the database, and commits.
+    ///
+    /// A process that is stopped while it has that lock stops all others. So nothing in here waits for the disk.
+    private func transaction<Result>(
+        _ connection: SQLiteConnection, _ body: (SQLiteConnection) throws -> Result
+    ) throws -> Result {
+        try connection.execute("BEGIN IMMEDIATE")
+        do {
+            let result = try body(connection)
             try connection.execute("COMMIT")
-            writeMark(CommitMark.Reading(commits: commits, lastID: lastID))
             return result
         } catch {
             if !connection.isInAutocommit { try connection.execute("ROLLBACK") }
             throw error
+        }
+    }
+
+    /// Brings the commits of all processes to the disk. SQLite does so itself only before it moves the log into the database.
+    private func flushLog() throws {
+        do {
+            let file = try log ?? FileHandle(forReadingFrom: files.log)
+            log = file
+            guard DiskFlush.flush(file.fileDescriptor) else { throw FileError(path: files.log.path, code: errno) }
+        } catch {
+            throw UnflushedCommit(underlying: error)
         }
     }
 
@@ -310,6 +315,7 @@ final class SQLiteDatabase: @unchecked Sendable {
             try connection.raiseSequence(to: mark.lastID)
             try connection.run("UPDATE totals SET count = ? WHERE state = -1", .integer(mark.commits))
             try connection.execute("COMMIT")
+            try flushLog()
             onRecovery(
                 OfflineRecovery(
                     damagedFile: nil, recovered: recovered.sound, damagedRecords: recovered.damaged,
@@ -368,6 +374,11 @@ final class SQLiteDatabase: @unchecked Sendable {
                 damagedFile: aside, recovered: try count("1") - damaged, damagedRecords: damaged, lostCommits: nil,
                 missingRecords: nil, reason: "a recovery was interrupted"))
     }
+}
+
+/// A change was committed and could not be brought to the disk. A loss of power may undo it.
+struct UnflushedCommit: Error {
+    let underlying: any Error
 }
 
 extension Error {

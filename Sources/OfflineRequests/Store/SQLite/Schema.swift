@@ -2,10 +2,11 @@
 ///
 /// `user_version` of the database is the number of migrations that have run.
 enum Schema {
-    /// Sets a connection up. The log of a commit is flushed to the disk before the commit returns.
+    /// Sets a connection up. SQLite flushes a log to the disk only before it moves it into the database. ``SQLiteDatabase``
+    /// flushes it after each commit, when others can write again.
     static let settings = """
         PRAGMA journal_mode = WAL;
-        PRAGMA synchronous = FULL;
+        PRAGMA synchronous = NORMAL;
         PRAGMA fullfsync = ON;
         PRAGMA checkpoint_fullfsync = ON;
         PRAGMA secure_delete = ON;
