@@ -34,14 +34,14 @@ public final class OfflineRequestQueue: Sendable {
     ///   - directory: The directory of the files. By default `OfflineRequests` in Application Support, or in the data
     ///     directory of the XDG Base Directory Specification on Linux. It must be on a local disk.
     ///   - configuration: How the queue delivers.
-    /// - Throws: ``OfflineQueueError``, or an error of the file system.
+    /// - Throws: ``OfflineQueueError``. If a file or a folder is at fault, the text names it and the reason.
     public static func open(
         name: String = "default", directory: URL? = nil, configuration: OfflineConfiguration = OfflineConfiguration()
     ) async throws -> OfflineRequestQueue {
         let directory = directory ?? DefaultDirectory.url()
         // Links and `..` must not make two queues of one.
         let path = try await BlockingWork.run {
-            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            do { try QueueFiles.makeFolder(directory) } catch { throw OfflineQueueError(wrapping: error) }
             return directory.resolvingSymlinksInPath().standardizedFileURL.appendingPathComponent(name).path
         }
         return try await OpenQueues.shared.queue(at: path) {

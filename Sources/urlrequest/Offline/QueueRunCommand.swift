@@ -13,6 +13,9 @@
                 flight; a second signal ends it at once, but the same one within half a second counts as one. Nothing is \
                 lost by that, nor by SIGKILL. If standard output is closed or fails, it delivers all the same.
 
+                A request that fails for now is tried again after a growing wait of an hour at most. Standard error says why, \
+                once a minute at most.
+
                 Exit status: 0 the queue is empty; 1 it is empty but for dead letters; 2 the queue could not be read; 143 \
                 after SIGTERM, 130 after Ctrl-C.
                 """)
@@ -69,6 +72,7 @@
         private static func printOutcomes(of events: AsyncStream<OfflineEvent>) -> Task<Void, Never> {
             Task {
                 var hasReader = true
+                var lastTold: ContinuousClock.Instant?
                 for await event in events {
                     switch event {
                     case .ended(let id, let outcome):
@@ -83,6 +87,11 @@
                     case .recovered(let recovery): Console().print("urlrequest: \(recovery.summary)\n")
                     case .storeFailed(let error): Console().print("urlrequest: \(error)\n")
                     case .missed(let count): Console().print("urlrequest: \(count) events were not printed\n")
+                    case .waits(let id, _, let failure):
+                        // While nothing can be sent, as without a free file descriptor, there are no other lines.
+                        if let lastTold, .now - lastTold < .seconds(60) { continue }
+                        lastTold = .now
+                        Console().print("urlrequest: \(id) waits: \(lineText(failure))\n")
                     case .leaseLost: Console().print("urlrequest: another process sends now\n")
                     default: break
                     }

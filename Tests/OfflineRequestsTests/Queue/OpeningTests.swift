@@ -4,6 +4,27 @@ import Testing
 @testable import OfflineRequests
 
 @Suite struct OpeningTests {
+    @Test(arguments: ["test.bodies", "test.gate", "test.sqlite", "folder", "folder/below"])
+    func `An error at the opening names the path and the reason`(place: String) async throws {
+        let fixture = try Fixture()
+        // A file is where a folder should be, or a folder where a file should be.
+        let isFolder = ["test.gate", "test.sqlite"].contains(place)
+        let wrong = fixture.directory.appendingPathComponent(place.split(separator: "/").first.map(String.init) ?? "")
+        if isFolder {
+            try FileManager.default.createDirectory(at: wrong, withIntermediateDirectories: false)
+        } else {
+            try Data().write(to: wrong)
+        }
+        let directory = place.hasPrefix("folder") ? fixture.directory.appendingPathComponent(place) : fixture.directory
+        await #expect {
+            _ = try await OfflineRequestQueue.open(name: "test", directory: directory)
+        } throws: { error in
+            let text = "\(error)"
+            return error is OfflineQueueError && text.contains(fixture.directory.appendingPathComponent(place).path)
+                && text.contains(isFolder ? "Is a directory" : "Not a directory")
+        }
+    }
+
     @Test func `The same name is the same queue`() async throws {
         let fixture = try Fixture()
         async let first = fixture.open()

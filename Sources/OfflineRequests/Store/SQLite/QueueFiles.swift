@@ -54,11 +54,27 @@ struct QueueFiles: Sendable {
 
     /// Makes the directory and the folder of the bodies.
     func makeFolders() throws {
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        try Self.makeFolder(directory)
         // What is made in the directory later has its protection.
         try FileProtection.apply(to: directory)
-        try FileManager.default.createDirectory(
-            at: bodies, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try Self.makeFolder(bodies, permissions: 0o700)
+    }
+
+    /// Makes a folder and those above it, unless they are there.
+    ///
+    /// - Throws: ``FileError``, which names the folder and the reason. Foundation's error names neither.
+    static func makeFolder(_ folder: URL, permissions: mode_t = 0o777) throws {
+        guard mkdir(folder.path, permissions) != 0 else { return }
+        let code = errno
+        let above = folder.standardizedFileURL.deletingLastPathComponent()
+        if code == ENOENT, above.path != folder.standardizedFileURL.path {
+            try makeFolder(above)
+            guard mkdir(folder.path, permissions) != 0, errno != EEXIST else { return }
+            throw FileError(path: folder.path, code: errno)
+        }
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder), isFolder.boolValue { return }
+        throw FileError(path: folder.path, code: code == EEXIST ? ENOTDIR : code)
     }
 
     /// Makes the file of a database if there is none, for this user only. SQLite's other files get its permissions.

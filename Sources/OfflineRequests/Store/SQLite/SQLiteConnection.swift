@@ -23,7 +23,8 @@ final class SQLiteConnection: @unchecked Sendable {
         let code = sqlite3_open_v2(path, &handle, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
         guard code == SQLITE_OK else {
             defer { close() }
-            throw error(code)
+            let error = error(code)
+            throw SQLiteError(code: code, message: "\(error.message): \(path)", systemError: error.systemError)
         }
         sqlite3_busy_timeout(handle, Int32(patience / .milliseconds(1)))
     }
@@ -213,7 +214,11 @@ struct SQLiteError: Error, CustomStringConvertible {
     var meansInterruption: Bool { primary == SQLITE_INTERRUPT }
 
     /// Whether another process kept its lock for too long.
-    var meansBusy: Bool { primary == SQLITE_BUSY }
+    var meansBusy: Bool { [SQLITE_BUSY, SQLITE_PROTOCOL].contains(primary) }
 
-    var description: String { "SQLite error \(code): \(message)" }
+    /// The code, the message, and the reason of the system where that is known.
+    var description: String {
+        let isOfSystem = systemError != 0 && [SQLITE_CANTOPEN, SQLITE_IOERR].contains(primary)
+        return "SQLite error \(code): \(message)" + (isOfSystem ? ": \(String(cString: strerror(systemError)))" : "")
+    }
 }
