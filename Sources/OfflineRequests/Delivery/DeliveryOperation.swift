@@ -33,7 +33,7 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
     private let delivery: Locked<State>
 
     /// The longest wait that stays in the operation.
-    private static let longestWait = Duration.seconds(5)
+    static let longestWait = Duration.seconds(5)
 
     /// Makes an operation.
     ///

@@ -51,8 +51,18 @@ struct DeliveryRules: Sendable {
         }
     }
 
-    /// The longest wait that a record can have. A longer one is due to a change of the calendar's time.
-    var longestWait: Duration { max(maximumRetryAfter, backoff.maximum) }
+    /// The longest wait that a record can have for a reason; `nil` if there is none. A longer one is due to a change of the
+    /// calendar's time.
+    ///
+    /// - Parameter attempts: How many attempts have failed.
+    func longestWait(for reason: OfflineRecord.WaitReason, after attempts: Int) -> Duration? {
+        let longest = backoff.longestDelay(beforeRetry: attempts)
+        return switch reason {
+        case .network, .backoff: longest
+        case .retryAfter: max(maximumRetryAfter, longest)
+        case .notBefore, .handler, .constraint: nil
+        }
+    }
 
     /// What a failed attempt comes to.
     func settlement(after failure: Failure, at now: Date, using random: RandomSource) -> Settlement {

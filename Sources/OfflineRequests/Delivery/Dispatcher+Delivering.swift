@@ -29,7 +29,8 @@ extension Dispatcher {
             guard let handler = handlers[name], try await maySend(record.id, number, lease) else {
                 throw CancellationError()
             }
-            switch try await handler.handle(try await record.body.payload()) {
+            let payload = try await record.body.payload()
+            switch try await runUserCode({ try await handler.handle(payload) }) {
             case .done: return .delivered(status: nil)
             case .request(let request):
                 return await send(request, body: RequestBody(of: request), record, number, under: lease)
@@ -44,7 +45,7 @@ extension Dispatcher {
     }
 
     private func maySend(_ id: OfflineRecord.ID, _ number: Int, _ lease: Lease) async throws -> Bool {
-        let may = try await store.maySend(id, under: lease)
+        let may = try await store.maySend(id, under: lease, at: configuration.date())
         // One that was cancelled to close sends nothing.
         try Task.checkCancellation()
         try enter(.sending, number)

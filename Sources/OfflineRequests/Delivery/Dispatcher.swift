@@ -70,8 +70,13 @@ final class Dispatcher: Sendable {
             })
         keep(
             Task { [weak self, clock] in
-                var seen: StoreVersion?
+                var (seen, calendar): (StoreVersion?, CalendarWatch) = (nil, CalendarWatch())
+                // It may have been set back before this process began.
+                await self?.endLongWaits()
                 while let interval = self?.lookInterval {
+                    if let date = self?.configuration.date(), calendar.wasSetBack(date, at: clock.elapsed) {
+                        await self?.endLongWaits()
+                    }
                     do { try await clock.sleep(for: interval) } catch { return }
                     seen = await self?.look(since: seen)
                 }
@@ -90,6 +95,21 @@ final class Dispatcher: Sendable {
             while try await store.wake(sleepers) == Sleepers.batch {
                 // Others change the store in between.
             }
+        } catch {
+            report(error)
+        }
+    }
+
+    /// Ends waits that have become too long, since the time of the calendar was set back.
+    private func endLongWaits() async {
+        do {
+            var count = 0
+            repeat {
+                count = try await store.endWaits(at: configuration.date()) { [rules] in
+                    rules.longestWait(for: $0, after: $1)
+                }
+                if count > 0 { search() }
+            } while count == Sleepers.batch
         } catch {
             report(error)
         }
@@ -149,7 +169,8 @@ final class Dispatcher: Sendable {
         return ClaimRequest(
             limit: room, perOrigin: perOrigin, placesTaken: taken, now: configuration.date(),
             elapsed: clock.elapsed, leaseDuration: configuration.leaseDuration, isOnline: reachability.isReachable,
-            handlers: handlers.names, met: met, maximumAge: configuration.bounds.age, longestWait: rules.longestWait,
+            handlers: handlers.names, met: met, maximumAge: configuration.bounds.age,
+            longestShortWait: DeliveryOperation.longestWait,
             isWanted: { [state] in state.withLock { $0.sends && $0.conditionsNumber == conditions } },
             leftovers: isBusy ? .kept : .takenBack)
     }
@@ -158,11 +179,22 @@ final class Dispatcher: Sendable {
         do {
             return try await TimeLimit.run(
                 Self.conditionLimit, on: clock.underlying, exceeded: HandlerTimedOut.init
-            ) { await isMet() }
+            ) { await self.runUserCode { await isMet() } }
         } catch {
             // A closure that does not answer must not stop the other records. It is asked again at the next search.
             return false
         }
+    }
+
+    /// The queues whose handlers or conditions run on the current Task.
+    @TaskLocal private static var callers: Set<ObjectIdentifier> = []
+
+    /// Whether the current Task runs a handler or a condition of this queue, which cannot wait for its own end.
+    var isCaller: Bool { Self.callers.contains(ObjectIdentifier(self)) }
+
+    /// Runs a handler or a condition.
+    func runUserCode<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+        try await Self.$callers.withValue(Self.callers.union([ObjectIdentifier(self)]), operation: body)
     }
 
     private func begin(_ records: [StoredRecord], under lease: Lease) {
@@ -303,11 +335,18 @@ final class Dispatcher: Sendable {
         }
     }
 
+    /// Begins nothing any more.
+    ///
+    /// - Parameter isPatient: Whether attempts under way may finish.
+    func beginClosing(isPatient: Bool) {
+        for task in state.withLock({ $0.beginClosing(isPatient: isPatient) }) { task.cancel() }
+    }
+
     /// Ends all deliveries and gives the lease back.
     ///
     /// - Parameter isPatient: Whether attempts under way may finish first. No further one begins.
     func close(isPatient: Bool) async {
-        for task in state.withLock({ $0.beginClosing(isPatient: isPatient) }) { task.cancel() }
+        beginClosing(isPatient: isPatient)
         let lease = state.withLock { $0.lease }
         // The Task that closes may be cancelled. That must not cut this wait short.
         await Task { await waiters.wait(for: .quiet) { [self] in look(for: .quiet) } }.value

@@ -1,6 +1,21 @@
 import Foundation
 import RequestOperations
 
+/// Notices that the time of the calendar was set back.
+struct CalendarWatch {
+    private var last: (date: Date, elapsed: Duration)?
+
+    /// A smaller difference is no change: the two clocks are not read at once. In seconds.
+    private static let tolerance = 1.0
+
+    /// Returns whether less time has gone by in the calendar than on a clock that only rises.
+    mutating func wasSetBack(_ date: Date, at elapsed: Duration) -> Bool {
+        defer { last = (date, elapsed) }
+        guard let last else { return false }
+        return date.timeIntervalSince(last.date) < (elapsed - last.elapsed).inSeconds - Self.tolerance
+    }
+}
+
 /// The clock of all waits of a queue, and a time that only rises.
 struct WaitClock: Sendable {
     private let clock: any Clock<Duration>

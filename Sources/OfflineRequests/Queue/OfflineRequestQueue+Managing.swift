@@ -14,7 +14,9 @@ extension OfflineRequestQueue {
     public func records(
         _ filter: RecordFilter = .all, after id: OfflineRecord.ID? = nil, limit: Int = 100
     ) async throws -> [OfflineRecord] {
-        try await store.records(filter, after: id, limit: max(limit, 0)).map(\.snapshot)
+        try await store.records(
+            filter, after: id, limit: max(limit, 0), at: configuration.date()
+        ).map(\.snapshot)
     }
 
     /// Calls a closure with each record, in the order of adding, until it says stop.
@@ -45,14 +47,16 @@ extension OfflineRequestQueue {
     ///
     /// - Throws: ``OfflineQueueError``.
     public func record(_ id: OfflineRecord.ID) async throws -> OfflineRecord? {
-        try await store.record(id)?.snapshot
+        try await store.record(id, at: configuration.date())?.snapshot
     }
 
     /// The body of a request, or the payload of a message, as it is stored; `nil` if there is none.
     ///
     /// - Throws: ``OfflineQueueError``, or an error of the file system.
     public func body(of id: OfflineRecord.ID) async throws -> Data? {
-        guard let record = try await store.record(id), record.body != .none else { return nil }
+        guard let record = try await store.record(id, at: configuration.date()), record.body != .none else {
+            return nil
+        }
         return try await record.body.payload()
     }
 
@@ -60,7 +64,7 @@ extension OfflineRequestQueue {
     ///
     /// - Throws: ``OfflineQueueError``.
     public var counts: OfflineCounts {
-        get async throws { try await store.counts() }
+        get async throws { try await store.counts(at: configuration.date()) }
     }
 
     // MARK: Removing and retrying
@@ -138,7 +142,7 @@ extension OfflineRequestQueue {
 
     /// - Returns: `nil` if the record has no outcome yet.
     private func knownOutcome(of id: OfflineRecord.ID) async throws -> OfflineOutcome? {
-        if let record = try await store.record(id) {
+        if let record = try await store.record(id, at: configuration.date()) {
             if case .dead(let reason) = record.state { return .dead(reason) }
             return nil
         }

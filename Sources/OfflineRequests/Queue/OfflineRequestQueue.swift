@@ -113,13 +113,20 @@ public final class OfflineRequestQueue: Sendable {
 
     /// Closes the queue. Records stay on disk. Later calls throw ``OfflineQueueError/Code/closed``.
     ///
+    /// A handler or a condition of the queue can call it. Then it returns at once, and the queue is closed when that has
+    /// returned. Nothing else is begun meanwhile.
+    ///
     /// - Parameter isPatient: Whether attempts under way may finish. No further ones begin. Otherwise they are cancelled,
     ///   and sent again with the same key when the queue is opened the next time. `true` by default.
     public func close(finishing isPatient: Bool = true) async {
         // A later call of `open` does not wait for this queue.
         if let path { await OpenQueues.shared.remove(self, at: path) }
-        await dispatcher.close(isPatient: isPatient)
-        dispatcher.events.close()
+        dispatcher.beginClosing(isPatient: isPatient)
+        let end = Task {
+            await dispatcher.close(isPatient: isPatient)
+            dispatcher.events.close()
+        }
+        if !dispatcher.isCaller { await end.value }
     }
 }
 

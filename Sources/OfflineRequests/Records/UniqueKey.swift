@@ -10,7 +10,8 @@ public struct UniqueKey<Content: Sendable>: Sendable {
     public enum Policy: Sendable {
         /// The new record is not added. The id of the old one is returned.
         case keep
-        /// The old records are removed and the new one is added at the end of its lane. One in flight stays.
+        /// The old records are removed and the new one is added at the end of its lane. One in flight stays,
+        /// also while it waits a few seconds for its next attempt.
         case replace
         /// The new record is added beside the old ones.
         case append

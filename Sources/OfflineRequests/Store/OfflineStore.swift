@@ -22,9 +22,9 @@ package protocol OfflineStore: Sendable {
     ///
     /// Records whose time is over become dead letters here.
     func claim(_ request: ClaimRequest) async throws -> Claim
-    /// Whether a record is still in flight under a lease. Asked before each attempt is sent.
-    func maySend(_ id: OfflineRecord.ID, under lease: Lease) async throws -> Bool
-    /// Records a failed attempt of a record that stays in flight.
+    /// Whether a record is still in flight under a lease. Asked before each attempt is sent. It ends a wait that was noted.
+    func maySend(_ id: OfflineRecord.ID, under lease: Lease, at now: Date) async throws -> Bool
+    /// Records a failed attempt of a record that stays in flight. Until it is due it is shown as waiting.
     ///
     /// - Throws: ``OfflineQueueError/Code/leaseLost``.
     func note(_ step: FailureNote, of id: OfflineRecord.ID, under lease: Lease) async throws
@@ -42,15 +42,24 @@ package protocol OfflineStore: Sendable {
     func release(_ lease: Lease) async throws
     /// Ends waits early, of ``Sleepers/batch`` records at most. Returns how many there were.
     func wake(_ sleepers: Sleepers) async throws -> Int
+    /// Ends waits of ``Sleepers/batch`` records at most that are longer from now on than they can be. Returns how many there
+    /// were. It reads all that wait for a time.
+    ///
+    /// - Parameter longest: The longest wait for a reason after a number of failed attempts; `nil` if there is none.
+    func endWaits(
+        at now: Date, longerThan longest: @escaping @Sendable (OfflineRecord.WaitReason, _ attempts: Int) -> Duration?
+    ) async throws -> Int
     /// The origins that records wait for after a failure.
     func waitingOrigins(limit: Int) async throws -> [String]
     /// Changes with each change of the store, also by another process. Cheap enough to be asked often.
     func version() async throws -> StoreVersion
 
     /// A page of records in the order of their ids, without bodies.
-    func records(_ filter: RecordFilter, after id: OfflineRecord.ID?, limit: Int) async throws -> [StoredRecord]
+    func records(
+        _ filter: RecordFilter, after id: OfflineRecord.ID?, limit: Int, at now: Date
+    ) async throws -> [StoredRecord]
     /// One record, with its body.
-    func record(_ id: OfflineRecord.ID) async throws -> StoredRecord?
+    func record(_ id: OfflineRecord.ID, at now: Date) async throws -> StoredRecord?
     /// Those of the records that are there and are no dead letters.
     func undecided(of ids: [OfflineRecord.ID]) async throws -> Set<OfflineRecord.ID>
     /// The highest id; `nil` if there is no record.
@@ -64,7 +73,7 @@ package protocol OfflineStore: Sendable {
     /// Makes a dead letter pending again. Returns `false` if there is no such dead letter.
     func revive(_ id: OfflineRecord.ID, at now: Date) async throws -> Bool
     /// How many records there are.
-    func counts() async throws -> OfflineCounts
+    func counts(at now: Date) async throws -> OfflineCounts
     /// Whether all records that there are are dead letters. Cheap enough to be asked often.
     func isDrained() async throws -> Bool
     /// The recorded outcome of a record that is no longer there.
@@ -111,8 +120,8 @@ package struct ClaimRequest: Sendable {
     package var met: Set<String>
     /// The longest time that a record is kept.
     package var maximumAge: Duration?
-    /// The longest wait after a failure. A longer one is due to a change of the calendar's time, and ends.
-    package var longestWait: Duration
+    /// The longest wait that is noted of a record in flight. A longer one is due to a change of the calendar's time, and ends.
+    package var longestShortWait: Duration
     /// Asked within the transaction. If it says no, nothing is claimed: the queue was paused meanwhile, or what this
     /// request says is out of date.
     package var isWanted: @Sendable () -> Bool

@@ -126,7 +126,7 @@ public struct Backoff: Sendable, Hashable {
     }
 
     /// The longest that ``delay(beforeRetry:using:)`` can be.
-    func longestDelay(beforeRetry retry: Int) -> Duration {
+    package func longestDelay(beforeRetry retry: Int) -> Duration {
         if case .decorrelated = curve { maximum } else { unjittered(retry, .system) }
     }
 

@@ -174,6 +174,67 @@ import Testing
         await second.close()
     }
 
+    @Test func `A record in a short backoff is shown as waiting`() async throws {
+        let fixture = try Fixture([.status(503), .stall])
+        let queue = try await fixture.open { $0.backoff = .constant(.seconds(4)) }
+        let events = queue.events
+        let id = try await queue.add(post("a"))
+        for await case .waits(id, _, _) in events { break }
+        #expect(try await queue.record(id)?.state == .waiting(until: Fixture.epoch + 4, .backoff))
+        #expect(try await queue.records(RecordFilter([.waiting])).map(\.id) == [id])
+        #expect(try await queue.records(RecordFilter([.inFlight, .pending])).isEmpty)
+        let counts = try await queue.counts
+        #expect(counts.waiting == 1 && counts.inFlight == 0 && counts.undelivered == 1)
+        await fixture.advance(by: .seconds(4), until: { fixture.sent.count == 2 })
+        #expect(try await queue.record(id)?.state == .inFlight)
+        #expect(try await queue.records(RecordFilter([.inFlight])).map(\.id) == [id])
+        #expect(try await queue.counts.inFlight == 1)
+        await queue.close(finishing: false)
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: [true, false])
+    func `A wait that a wrong clock made long ends when the clock is set right`(isReopened: Bool) async throws {
+        let fixture = try Fixture([.status(503), .status(204)])
+        let error = Locked(3600.0)
+        let edit: @Sendable (inout OfflineConfiguration) -> Void = { [clock = fixture.clock] configuration in
+            configuration.date = { Fixture.epoch + error.withLock { $0 } + clock.now.offset / .seconds(1) }
+        }
+        var queue = try await fixture.open("test", edit)
+        let events = queue.events
+        let id = try await queue.add(post("a"))
+        for await case .waits(id, let until, _) in events {
+            #expect(until == Fixture.epoch + 3610)
+            break
+        }
+        // The queue has seen the wrong time.
+        await fixture.clock.sleepers(3)
+        if isReopened { await queue.close() }
+        error.withLock { $0 = 0 }
+        // A minute later, when the wait is shorter than the longest of any record.
+        fixture.clock.advance(by: .seconds(60))
+        if isReopened { queue = try await fixture.open("test", edit) }
+        await fixture.transport.requests(atLeast: 2)
+        #expect(try await queue.outcome(of: id) == .delivered(status: 204))
+        await queue.close()
+    }
+
+    @Test func `What a server asked for has its own bound when the clock is set back`() async throws {
+        let fixture = try Fixture([.status(429, fields: [(name: "Retry-After", value: "600")]), .status(204)])
+        let error = Locked(3600.0)
+        let queue = try await fixture.open { [clock = fixture.clock] configuration in
+            configuration.date = { Fixture.epoch + error.withLock { $0 } + clock.now.offset / .seconds(1) }
+        }
+        let events = queue.events
+        let id = try await queue.add(post("a"))
+        for await case .waits(id, _, _) in events { break }
+        error.withLock { $0 = 0 }
+        let rules = queue.dispatcher.rules
+        let longest: @Sendable (OfflineRecord.WaitReason, Int) -> Duration? = { rules.longestWait(for: $0, after: $1) }
+        #expect(try await queue.store.endWaits(at: Fixture.epoch, longerThan: longest) == 0)
+        #expect(try await queue.store.endWaits(at: Fixture.epoch - 86_400, longerThan: longest) == 1)
+        await queue.close(finishing: false)
+    }
+
     @Test func `A short backoff survives that nobody closed the queue`() async throws {
         let fixture = try Fixture([.status(503), .status(204)])
         let first = try await fixture.openStranger { $0.backoff = .constant(.seconds(4)) }

@@ -8,7 +8,8 @@ import Testing
         StoredRecord(
             id: OfflineRecord.ID(rawValue: id), state: .inFlight,
             content: StoredContent(
-                url: host.flatMap { URL(string: "https://\($0)/") }, constraints: [], idempotencyKey: ""), body: .none, lane: "", tag: nil,
+                url: host.flatMap { URL(string: "https://\($0)/") }, constraints: [], idempotencyKey: ""), body: .none,
+            lane: "", tag: nil,
             uniqueKey: nil, priority: 0, added: Fixture.epoch, expires: nil, attempts: 0, refusals: 0,
             lastFailure: nil, bodySize: 0, checksum: 0)
     }

@@ -82,7 +82,7 @@ import Testing
         (first.store as? SQLiteStore)?.ownerLock.unlock()
         var request = ClaimRequest(
             limit: 1, perOrigin: 1, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
-            isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestWait: .seconds(86_400),
+            isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestShortWait: .seconds(86_400),
             isWanted: { true }, leftovers: .takenBack)
         // The wait that the first owner has noted holds for the second one.
         guard case .idle = try await store.claim(request).answer else { return #expect(Bool(false), "It is claimed.") }
@@ -107,7 +107,7 @@ import Testing
         let id = try await queue.add(post("a"))
         var request = ClaimRequest(
             limit: 1, perOrigin: 1, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
-            isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestWait: .seconds(86_400),
+            isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestShortWait: .seconds(86_400),
             isWanted: { true }, leftovers: .takenBack)
         for _ in 0..<2 {
             guard case .claimed(_, let records) = try await queue.store.claim(request).answer else {

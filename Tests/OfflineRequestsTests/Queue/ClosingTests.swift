@@ -40,6 +40,43 @@ import Testing
         await later.close()
     }
 
+    @Test func `A handler that closes its queue does not wait for itself`() async throws {
+        struct Last: Codable, Sendable {}
+        let fixture = try Fixture()
+        let queue = try await fixture.open()
+        queue.register(Last.self, name: "last") { _ in await queue.close() }
+        queue.pause()
+        let id = try await queue.add(Last())
+        let next = try await queue.add(post("next"))
+        queue.resume()
+        for await _ in queue.events {}
+        await queue.close()
+        let later = try await fixture.openStranger { $0.startsPaused = true }
+        #expect(try await later.outcome(of: id) == .delivered(status: nil))
+        #expect(try await later.record(next)?.state == .pending && fixture.sent.isEmpty)
+        await later.close()
+    }
+
+    @Test func `A condition that closes its queue does not wait for itself`() async throws {
+        let fixture = try Fixture()
+        let opened = Locked<OfflineRequestQueue?>(nil)
+        let queue = try await fixture.open {
+            $0.startsPaused = true
+            $0.conditions = [
+                OfflineConstraint("ends"): {
+                    await opened.withLock { $0 }?.close()
+                    return true
+                }
+            ]
+        }
+        opened.withLock { $0 = queue }
+        try await queue.add(post("a"))
+        queue.resume()
+        for await _ in queue.events {}
+        await queue.close()
+        #expect(fixture.sent.isEmpty)
+    }
+
     @Test func `Nobody begins to wait once the queue is closed`() async {
         let waiters = Waiters()
         waiters.close()

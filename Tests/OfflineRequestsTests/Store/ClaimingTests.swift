@@ -7,7 +7,7 @@ import Testing
 @Suite struct ClaimingTests {
     private static let request = ClaimRequest(
         limit: 4, perOrigin: 3, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
-        isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestWait: .seconds(3600),
+        isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestShortWait: .seconds(3600),
         isWanted: { true }, leftovers: .kept)
 
     private func store(_ fixture: Fixture) async throws -> SQLiteStore {
@@ -155,9 +155,9 @@ import Testing
         }
         let claim = try await store.claim(Self.request)
         #expect(claim.nextDue == Fixture.epoch)
-        #expect(try await store.counts().waiting < 300)
+        #expect(try await store.counts(at: Fixture.epoch).waiting < 300)
         while try await store.claim(Self.request).nextDue != nil {}
-        #expect(try await store.counts().waiting == 400)
+        #expect(try await store.counts(at: Fixture.epoch).waiting == 400)
         await store.close()
     }
 
@@ -166,7 +166,7 @@ import Testing
         let (without, with) = (try await store(fixture), try await store(fixture))
         let id = try await add("a", host: nil, to: without)
         #expect(claimed(try await without.claim(Self.request)) == nil)
-        #expect(try await without.counts().waiting == 1)
+        #expect(try await without.counts(at: Fixture.epoch).waiting == 1)
         var request = Self.request
         request.handlers = ["other"]
         #expect(claimed(try await with.claim(request)) == nil)
@@ -188,8 +188,30 @@ import Testing
         var request = Self.request
         #expect(claimed(try await store.claim(request)) == nil)
         request.now -= 86_400
+        let longest: @Sendable (OfflineRecord.WaitReason, Int) -> Duration? = { reason, attempts in
+            reason == .backoff ? .seconds(10) * attempts : nil
+        }
+        #expect(try await store.endWaits(at: Fixture.epoch, longerThan: longest) == 0)
+        #expect(try await store.endWaits(at: request.now, longerThan: longest) == 1)
         #expect(claimed(try await store.claim(request))?.ids == [id])
-        #expect(try await store.record(early)?.state == .waiting(until: Fixture.epoch + 86_400, .notBefore))
+        #expect(
+            try await store.record(early, at: Fixture.epoch)?.state
+                == .waiting(until: Fixture.epoch + 86_400, .notBefore))
+        await store.close()
+    }
+
+    @Test func `A record whose short wait was ended early is in flight`() async throws {
+        let fixture = try Fixture()
+        let store = try await store(fixture)
+        let id = try await add("a", to: store)
+        let lease = try #require(claimed(try await store.claim(Self.request))).lease
+        let wait = FailureNote(attempts: 1, refusals: 0, failure: "", due: Fixture.epoch + 4, reason: .network)
+        try await store.note(wait, of: id, under: lease)
+        let now = Fixture.epoch + 1
+        #expect(try await store.record(id, at: now)?.state == .waiting(until: Fixture.epoch + 4, .network))
+        #expect(try await store.maySend(id, under: lease, at: now))
+        #expect(try await store.record(id, at: now)?.state == .inFlight)
+        #expect(try await store.counts(at: now).inFlight == 1)
         await store.close()
     }
 

@@ -24,14 +24,15 @@ enum RecordRow {
     /// - Parameters:
     ///   - hasBody: Whether the row has ``columnsWithBody``.
     ///   - bodies: The folder of the body files.
-    static func read(_ row: SQLiteRow, hasBody: Bool, bodies: URL) -> Reading {
+    ///   - now: A record in flight that is due later is shown as waiting. With `nil`, the default, none is.
+    static func read(_ row: SQLiteRow, hasBody: Bool, bodies: URL, at now: Date? = nil) -> Reading {
         let parts = parts(row, hasBody: hasBody)
         // A content that does not decode is damaged. The checksum says so too.
         let content = try? JSONDecoder().decode(StoredContent.self, from: parts.content)
         let seal = UInt64(bitPattern: row.integer(16))
         let (attempts, refusals) = counts(attempts: row.integer(11), refusals: row.integer(12))
         let record = StoredRecord(
-            id: OfflineRecord.ID(rawValue: parts.id), state: state(row),
+            id: OfflineRecord.ID(rawValue: parts.id), state: state(row, at: now),
             content: content ?? StoredContent(constraints: [], idempotencyKey: ""),
             body: parts.file.map { .file(bodies.appendingPathComponent($0)) } ?? parts.body.map(StoredBody.data)
                 ?? .none,
@@ -56,13 +57,13 @@ enum RecordRow {
         return (Int(attempts), Int(refusals))
     }
 
-    private static func state(_ row: SQLiteRow) -> OfflineRecord.State {
+    private static func state(_ row: SQLiteRow, at now: Date?) -> OfflineRecord.State {
+        let due = row.real(3)
         switch row.integer(1) {
-        case 1:
-            let due = row.real(3)
+        case 2 where now.map { due <= $0.timeIntervalSince1970 } ?? true: return .inFlight
+        case 1, 2:
             let reason = OfflineRecord.WaitReason(rawValue: Int(row.integer(2))) ?? .notBefore
             return .waiting(until: due < never ? Date(storedSeconds: due) : nil, reason)
-        case 2: return .inFlight
         case 3: return .dead(row.text(14).flatMap(decode) ?? DeadLetterReason(.damaged, detail: "the reason is lost"))
         default: return .pending
         }

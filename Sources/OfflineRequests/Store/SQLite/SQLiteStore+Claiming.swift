@@ -31,7 +31,9 @@ extension SQLiteStore {
         if row.owner == owner {
             try connection.run("UPDATE lease SET beat = beat + 1")
             // A claim that failed after its commit would leave such records.
-            if request.leftovers == .takenBack { try connection.run(SQLiteStore.takeBack) }
+            if request.leftovers == .takenBack {
+                try connection.run(SQLiteStore.takeBack, .real(request.latestShortDue))
+            }
             return Lease(fence: row.fence)
         }
         if let other = row.owner, try !OwnerLock.isDead(other, in: files) {
@@ -50,7 +52,7 @@ extension SQLiteStore {
             "UPDATE lease SET owner = ?, fence = ?, beat = 0, patience = ?", .text(owner), .integer(fence),
             .real(request.leaseDuration / .seconds(1)))
         // What an earlier owner had begun may have arrived or not. It is sent again with the same key.
-        try connection.run(SQLiteStore.takeBack)
+        try connection.run(SQLiteStore.takeBack, .real(request.latestShortDue))
         return Lease(fence: fence)
     }
 }
@@ -58,8 +60,10 @@ extension SQLiteStore {
 extension SQLiteStore {
     /// Ends the wait of the records that a condition selects.
     static let endWait = "UPDATE records SET state = 0, reason = 0, due = 0"
-    /// Ends what is in flight. A record whose attempt failed before keeps the wait that was noted then.
-    static let takeBack = "UPDATE records SET state = CASE WHEN due > 0 THEN 1 ELSE 0 END, fence = 0 WHERE state = 2"
+    /// Ends what is in flight. A record whose attempt failed before keeps the wait that was noted then, unless that is later
+    /// than the value.
+    static let takeBack =
+        "UPDATE records SET state = CASE WHEN due > 0 AND due <= ? THEN 1 ELSE 0 END, fence = 0 WHERE state = 2"
 }
 
 /// What can be seen of the queue before anything is changed.
@@ -90,21 +94,15 @@ private struct ClaimView {
             || exists("head = 1 AND state = 1 AND due <= ?", now)
             || exists("expires IS NOT NULL AND state < 2 AND expires <= ?", now)
             || exists(request.lackedHandler, request.handlers.map(SQLiteValue.text))
-            || Self.tooLong.contains { try exists("head = 1 AND state = 1 AND \($0)", .real(request.latestDue)) }
             || request.oldestAllowed.map { oldest in try connection.oldestAdded().map { $0 < oldest } ?? false }
                 ?? false
         nextDue = try connection.nextDue(request)
     }
-
-    /// The waits after a failure that are longer than any can be.
-    static let tooLong = [OfflineRecord.WaitReason.network, .backoff, .retryAfter].map {
-        "reason = \($0.rawValue) AND due > ?"
-    }
 }
 
 extension ClaimRequest {
-    /// No wait after a failure ends later than this, unless the time of the calendar was changed.
-    fileprivate var latestDue: Double { now.timeIntervalSince1970 + longestWait / .seconds(1) }
+    /// No wait of a record in flight ends later than this, unless the time of the calendar was changed.
+    fileprivate var latestShortDue: Double { now.timeIntervalSince1970 + longestShortWait / .seconds(1) }
 
     /// Messages that waited for one of these handlers. Another process may have made them wait.
     fileprivate var lackedHandler: String {
@@ -210,13 +208,6 @@ private struct Claiming {
     }
 
     private func wakeDue() throws {
-        for condition in ClaimView.tooLong {
-            try connection.run(
-                """
-                UPDATE records SET state = 0, reason = 0 WHERE id IN (SELECT id FROM records
-                  WHERE head = 1 AND state = 1 AND \(condition) LIMIT \(Self.batch))
-                """, .real(request.latestDue))
-        }
         try connection.run(
             """
             UPDATE records SET state = 0, reason = 0 WHERE id IN (SELECT id FROM records

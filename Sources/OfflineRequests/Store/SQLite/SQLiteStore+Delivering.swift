@@ -1,12 +1,24 @@
 package import Foundation
+import RequestOperations
 
 extension SQLiteStore {
-    package func maySend(_ id: OfflineRecord.ID, under lease: Lease) async throws -> Bool {
-        try await read { [owner] connection in
-            try connection.holds(lease, owner)
-                && connection.first(
-                    "SELECT 1 FROM records WHERE id = ? AND state = 2 AND fence = ?", .integer(id.rawValue),
-                    .integer(lease.fence), row: { $0.integer(0) }) != nil
+    package func maySend(_ id: OfflineRecord.ID, under lease: Lease, at now: Date) async throws -> Bool {
+        let due = try await read { [owner] connection -> Double? in
+            guard try connection.holds(lease, owner) else { return nil }
+            return try connection.first(
+                "SELECT due FROM records WHERE id = ? AND state = 2 AND fence = ?", .integer(id.rawValue),
+                .integer(lease.fence)
+            ) { $0.real(0) }
+        }
+        guard let due else { return false }
+        let now = now.timeIntervalSince1970
+        guard due > now else { return true }
+        // Something ended the wait early. From now on it is in flight.
+        return try await write { connection in
+            try connection.run(
+                "UPDATE records SET due = ? WHERE id = ? AND state = 2 AND fence = ?", .real(now),
+                .integer(id.rawValue), .integer(lease.fence))
+            return connection.changes == 1
         }
     }
 
@@ -75,7 +87,7 @@ extension SQLiteStore {
     package func release(_ lease: Lease) async throws {
         try await writeLease { [owner] connection in
             guard try connection.holds(lease, owner) else { return }
-            try connection.run(Self.takeBack)
+            try connection.run(Self.takeBack, .real(RecordRow.never))
             try connection.run("UPDATE lease SET owner = NULL")
         }
     }
@@ -106,6 +118,37 @@ extension SQLiteStore {
             case .origin(let origin, let limit):
                 return try wake("origin = ? AND reason IN (\(network), \(backoff))", .text(origin), limit: limit)
             }
+        }
+    }
+
+    package func endWaits(
+        at now: Date, longerThan longest: @escaping @Sendable (OfflineRecord.WaitReason, _ attempts: Int) -> Duration?
+    ) async throws -> Int {
+        let now = now.timeIntervalSince1970
+        let tooLong = try await read { connection in
+            var found: [(id: Int64, due: Double)] = []
+            try connection.forEach(
+                "SELECT id, due, reason, attempts FROM records WHERE head = 1 AND state = 1 AND due > ? AND due < ?",
+                [.real(now), .real(RecordRow.never)]
+            ) { row in
+                let due = row.real(1)
+                // Numbers of this size are not exact.
+                if let reason = OfflineRecord.WaitReason(rawValue: Int(row.integer(2))),
+                    let longest = longest(reason, Int(row.integer(3))), due - now > longest.inSeconds + 0.001
+                {
+                    found.append((row.integer(0), due))
+                }
+                return found.count < Sleepers.batch
+            }
+            return found
+        }
+        guard !tooLong.isEmpty else { return 0 }
+        return try await write { connection in
+            for (id, due) in tooLong {
+                try connection.run(
+                    "\(Self.endWait) WHERE id = ? AND state = 1 AND due = ?", .integer(id), .real(due))
+            }
+            return tooLong.count
         }
     }
 

@@ -2,28 +2,28 @@ package import Foundation
 
 extension SQLiteStore {
     package func records(
-        _ filter: RecordFilter, after id: OfflineRecord.ID?, limit: Int
+        _ filter: RecordFilter, after id: OfflineRecord.ID?, limit: Int, at now: Date
     ) async throws -> [StoredRecord] {
         try await read { [files] connection in
-            let (condition, values) = Self.condition(filter)
+            let (condition, values) = Self.condition(filter, at: now)
             var records: [StoredRecord] = []
             try connection.forEach(
                 """
                 SELECT \(RecordRow.columns) FROM records WHERE id > ? AND \(condition) ORDER BY id LIMIT ?
                 """, [.integer(id?.rawValue ?? .min)] + values + [.integer(limit)]
             ) {
-                records.append(RecordRow.read($0, hasBody: false, bodies: files.bodies).record)
+                records.append(RecordRow.read($0, hasBody: false, bodies: files.bodies, at: now).record)
                 return true
             }
             return records
         }
     }
 
-    package func record(_ id: OfflineRecord.ID) async throws -> StoredRecord? {
+    package func record(_ id: OfflineRecord.ID, at now: Date) async throws -> StoredRecord? {
         try await read { [files] connection in
             try connection.first(
                 "SELECT \(RecordRow.columnsWithBody) FROM records WHERE id = ?", .integer(id.rawValue)
-            ) { RecordRow.read($0, hasBody: true, bodies: files.bodies).record }
+            ) { RecordRow.read($0, hasBody: true, bodies: files.bodies, at: now).record }
         }
     }
 
@@ -56,7 +56,7 @@ extension SQLiteStore {
         for kinds in [filter.kinds.subtracting([.dead]), filter.kinds.intersection([.dead])] where !kinds.isEmpty {
             var part = filter
             part.kinds = kinds
-            let (condition, values) = Self.condition(part)
+            let (condition, values) = Self.condition(part, at: now)
             let removed = try await remove(
                 "\(condition) AND id <= ?", values + [.integer(last.rawValue)], limit: limit, at: now)
             if !removed.isEmpty { return removed }
@@ -113,8 +113,16 @@ extension SQLiteStore {
         }
     }
 
-    package func counts() async throws -> OfflineCounts {
-        try await read { try $0.counts() }
+    package func counts(at now: Date) async throws -> OfflineCounts {
+        try await read { connection in
+            var counts = try connection.counts()
+            let short = try connection.first(
+                "SELECT count(*) FROM records WHERE state = 2 AND due > ?", .real(now.timeIntervalSince1970)
+            ) { Int($0.integer(0)) }
+            counts.inFlight -= short ?? 0
+            counts.waiting += short ?? 0
+            return counts
+        }
     }
 
     package func isDrained() async throws -> Bool {
@@ -136,15 +144,19 @@ extension SQLiteStore {
     }
 
     /// The SQL of a filter and its values.
-    private static func condition(_ filter: RecordFilter) -> (String, [SQLiteValue]) {
+    private static func condition(_ filter: RecordFilter, at now: Date) -> (String, [SQLiteValue]) {
         let states = filter.kinds.map(\.rawValue).sorted()
-        var parts: [String] = []
+        var (parts, values): ([String], [SQLiteValue]) = ([], [])
         switch states {
         case [0, 1, 2, 3]: parts.append("1")
         case [3]: parts.append("state = 3")
-        default: parts.append("state IN (\(states.map(String.init).joined(separator: ", ")))")
+        default:
+            // One in flight that is not due yet waits.
+            parts.append(
+                "CASE WHEN state = 2 AND due > ? THEN 1 ELSE state END IN (\(states.map(String.init).joined(separator: ", ")))"
+            )
+            values.append(.real(now.timeIntervalSince1970))
         }
-        var values: [SQLiteValue] = []
         // SQLite uses a partial index only if its condition is there word for word.
         if states.allSatisfy({ $0 < 3 }) { parts.append("state < 3") }
         if let lane = filter.lane {
