@@ -89,7 +89,7 @@
                     case .missed(let count): Console().print("urlrequest: \(count) events were not printed\n")
                     case .waits(let id, _, let failure):
                         // While nothing can be sent, as without a free file descriptor, there are no other lines.
-                        if let lastTold, .now - lastTold < .seconds(60) { continue }
+                        if let lastTold, ContinuousClock.now - lastTold < .seconds(60) { continue }
                         lastTold = .now
                         Console().print("urlrequest: \(id) waits: \(lineText(failure))\n")
                     case .leaseLost: Console().print("urlrequest: another process sends now\n")
