@@ -15,7 +15,8 @@ extension OfflineRequestQueue {
     ///   - options: How it is queued.
     ///   - unique: A key for requests that stand for the same thing. `nil` by default.
     /// - Returns: The id of the record. With a unique key it may be that of an older record.
-    /// - Throws: ``OfflineQueueError``, or the error of a merge. Then nothing was added.
+    /// - Throws: ``OfflineQueueError``, or the error of a merge. Then nothing was added, except with
+    ///   ``OfflineQueueError/Code/unflushed``.
     @discardableResult
     public func add(
         _ request: URLRequest, options: OfflineOptions = OfflineOptions(), unique: UniqueKey<URLRequest>? = nil
@@ -34,7 +35,7 @@ extension OfflineRequestQueue {
     ///
     /// - Parameter requests: The requests, without streams as bodies, and how each is queued.
     /// - Returns: The ids, in the order of the requests.
-    /// - Throws: ``OfflineQueueError``. Then none was added.
+    /// - Throws: ``OfflineQueueError``. Then none was added, except with ``OfflineQueueError/Code/unflushed``.
     @discardableResult
     public func add(
         contentsOf requests: [(request: URLRequest, options: OfflineOptions)]
@@ -55,7 +56,7 @@ extension OfflineRequestQueue {
     ///     whole.
     ///   - options: How the request is queued.
     /// - Returns: The id of the record.
-    /// - Throws: ``OfflineQueueError``. Then nothing was added.
+    /// - Throws: ``OfflineQueueError``. Then nothing was added, except with ``OfflineQueueError/Code/unflushed``.
     @discardableResult
     public func add(
         _ request: URLRequest, bodyFile: URL, options: OfflineOptions = OfflineOptions()
@@ -74,7 +75,8 @@ extension OfflineRequestQueue {
     ///   - options: How it is queued.
     ///   - unique: A key for messages that stand for the same thing. `nil` by default.
     /// - Returns: The id of the record. With a unique key it may be that of an older record.
-    /// - Throws: ``OfflineQueueError``, or the error of a merge. Then nothing was added.
+    /// - Throws: ``OfflineQueueError``, or the error of a merge. Then nothing was added, except with
+    ///   ``OfflineQueueError/Code/unflushed``.
     @discardableResult
     public func add<Message: Codable & Sendable>(
         _ message: Message, options: OfflineOptions = OfflineOptions(), unique: UniqueKey<Message>? = nil
@@ -146,7 +148,7 @@ extension OfflineRequestQueue {
         let (record, body) = try await record(of: draft, options, key: key, rule: rule)
         let result: AddResult
         do { result = try await store.add([record], bounds: configuration.bounds, in: place)[0] } catch {
-            try await store.discard(body)
+            try await discard([body], after: error)
             throw error
         }
         switch result {
@@ -179,7 +181,7 @@ extension OfflineRequestQueue {
             }
             results = try await store.add(records, bounds: configuration.bounds, in: place)
         } catch {
-            for body in bodies { try await store.discard(body) }
+            try await discard(bodies, after: error)
             throw error
         }
         let ids = zip(drafts, results).compactMap { added, result -> OfflineRecord.ID? in
@@ -190,6 +192,13 @@ extension OfflineRequestQueue {
         }
         dispatcher.search()
         return ids
+    }
+
+    /// Removes the bodies of records that were not added.
+    private func discard(_ bodies: [OwnedBody], after error: any Error) async throws {
+        // Those records are in the database. A body that none of them has is removed as an orphan later.
+        if case OfflineQueueError.Code.unflushed = error { return }
+        for body in bodies { try await store.discard(body) }
     }
 
     /// Makes a record. Its body is in the store from now on.

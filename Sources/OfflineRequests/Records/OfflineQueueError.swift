@@ -33,6 +33,9 @@ public struct OfflineQueueError: Error, Sendable, CustomStringConvertible {
         public static let leaseLost = Self("leaseLost")
         /// The database could not be read or written.
         public static let storeFailed = Self("storeFailed")
+        /// The change is in the database, but it could not be flushed to the disk. What was added may be delivered. A
+        /// loss of power may undo the change.
+        public static let unflushed = Self("unflushed")
 
         // Disfavoured, or the compiler names this type where a pattern of another one is wrong.
 

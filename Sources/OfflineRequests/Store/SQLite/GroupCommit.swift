@@ -131,7 +131,7 @@ final class GroupCommit: Sendable {
             for answer in answers { answer() }
         } catch let error as UnflushedCommit {
             // The changes are made. They must not be made again.
-            for job in jobs { job.fail(error.underlying) }
+            for job in jobs { job.fail(error) }
         } catch {
             guard jobs.count > 1 else { return jobs[0].fail(error) }
             commitWithSavepoints(jobs)
@@ -151,7 +151,7 @@ final class GroupCommit: Sendable {
                 }
             }
         } catch let error as UnflushedCommit {
-            for job in jobs { job.fail(error.underlying) }
+            for job in jobs { job.fail(error) }
         } catch {
             // The commit itself failed, as on a full disk. A smaller one may fit.
             for job in jobs { commit([job]) }
@@ -183,6 +183,7 @@ extension OfflineQueueError {
     init(wrapping error: any Error) {
         switch error {
         case let error as OfflineQueueError: self = error
+        case let error as UnflushedCommit: self.init(.unflushed, underlying: error.underlying)
         case let error as SQLiteError where error.meansFullDisk: self.init(.diskFull, underlying: error)
         case let error as SQLiteError where error.meansBusy: self.init(.busy, underlying: error)
         case let error as FileError where error.meansFullDisk: self.init(.diskFull, underlying: error)

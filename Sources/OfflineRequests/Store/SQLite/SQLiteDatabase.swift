@@ -221,12 +221,8 @@ final class SQLiteDatabase: @unchecked Sendable {
 
     /// Brings the commits of all processes to the disk. SQLite does so itself only before it moves the log into the database.
     private func flushLog() throws {
-        do {
-            let file = try log ?? FileHandle(forReadingFrom: files.log)
-            log = file
-            guard DiskFlush.flush(file.fileDescriptor) else { throw FileError(path: files.log.path, code: errno) }
-        } catch {
-            throw UnflushedCommit(underlying: error)
+        guard let log, DiskFlush.flush(log.fileDescriptor) else {
+            throw UnflushedCommit(underlying: FileError(path: files.log.path, code: errno))
         }
     }
 
@@ -260,6 +256,9 @@ final class SQLiteDatabase: @unchecked Sendable {
         do {
             try connection.execute(Schema.settings)
             try Schema.migrate(connection)
+            // SQLite has made the log to read the version. A process without a free descriptor fails here, before it
+            // has committed anything.
+            if !isReader { log = try FileHandle(forReadingFrom: files.log) }
         } catch {
             connection.close()
             throw error
