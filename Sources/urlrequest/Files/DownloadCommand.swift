@@ -10,7 +10,7 @@
             discussion: """
                 A file grows under a hidden name, and gets its own name when it is complete. A retry asks for the bytes that \
                 are missing. With --resume a file that broke off in an earlier run is completed as well, and one that is \
-                there as a whole is not downloaded again: the server names no other length and no later change. Two runs \
+                there as a whole is not downloaded again: the server names its length and no later change. Two runs \
                 with --resume can work on one folder at once; one waits for a file that the other downloads.
 
                 Without --output, a file gets the name that the server suggests, or else that of the URL, and a number if \

@@ -87,9 +87,10 @@ final class DownloadPlaces: Sendable {
     /// Whether a file counts as downloaded.
     private func isWhole(_ path: String, _ there: stat, _ head: ResponseHead, _ total: Int64?) throws -> Bool {
         if ifExists == .skip { return true }
-        // A file has its name only when it is complete. So one is whole if nothing says that it is another.
         guard resumes, total == nil || total == Int64(there.st_size) else { return false }
         if let checksum { return try checksum.matches(fileAt: path) }
+        // The length must be known. Without it, any file of this name would count as the one of the server.
+        guard total != nil else { return false }
         guard let changed = head.field("Last-Modified").flatMap({ HTTPDate.parse($0, now: Date()) }),
             let date = (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
         else { return true }

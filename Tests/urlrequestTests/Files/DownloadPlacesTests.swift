@@ -71,6 +71,14 @@
             #expect(text("a") == "old" && text("a-2") == "new")
         }
 
+        @Test func `With resume, a file is another one if the server does not name its length`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/a", .chunked([Data("new".utf8)]))
+            try write("old", to: "a")
+            #expect(try await download(server.url("/a").absoluteString, "--resume").status == 0)
+            #expect(text("a") == "old" && text("a-2") == "new")
+        }
+
         @Test func `A key stands for a URL whose signature changes`() async throws {
             let isBroken = Locked(true)
             let server = try await LoopbackServer.start { _ in
