@@ -53,6 +53,9 @@ final class SQLiteConnection: @unchecked Sendable {
     /// How many rows have been changed since the connection was opened, also by triggers.
     var totalChanges: Int64 { Int64(sqlite3_total_changes(handle)) }
 
+    /// Whether the log must be flushed although this connection may have changed nothing.
+    var needsFlush = false
+
     /// The row id of the last inserted row.
     var lastRow: Int64 { sqlite3_last_insert_rowid(handle) }
 

@@ -195,10 +195,11 @@ final class SQLiteDatabase: @unchecked Sendable {
                 } ?? 0
             return (result, CommitMark.Reading(commits: commits, lastID: try connection.lastRecordID()))
         }
-        if let reading {
+        if reading != nil || connection.needsFlush {
+            connection.needsFlush = false
             try flushLog()
-            writeMark(reading)
         }
+        if let reading { writeMark(reading) }
         return result
     }
 

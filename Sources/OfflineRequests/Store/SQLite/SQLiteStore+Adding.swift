@@ -65,7 +65,12 @@ private struct Adding {
         if let key = record.uniqueKey {
             switch record.rule {
             case .append: break
-            case .keep: if let id = try find(key, below: 3).first { return .kept(id) }
+            case .keep:
+                if let id = try find(key, below: 3).first {
+                    // Another process may have committed that record and not flushed it yet.
+                    connection.needsFlush = true
+                    return .kept(id)
+                }
             case .replace: replaced = try find(key, below: 2)
             case .expectNone: guard try find(key, below: 2).isEmpty else { return .conflict }
             case .update(let id, let checksum): return try update(id, ifChecksumIs: checksum)
