@@ -16,8 +16,8 @@ final class Dispatcher: Sendable {
     let activity = BackgroundActivity()
     /// How many attempts run at the same time.
     let width: Int
-    /// How many of them at most go to one origin.
-    var perOrigin: Int { max(width - width / 4, 1) }
+    /// How many of them at most go to one origin. Of several, at least one is left for the others.
+    var perOrigin: Int { max(width - max(width / 4, 1), 1) }
 
     /// How often a sender or somebody who waits looks for what other processes have done.
     static let tick = Duration.milliseconds(200)
