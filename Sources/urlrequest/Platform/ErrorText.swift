@@ -13,19 +13,14 @@ func errorText(_ error: any Error) -> String {
     return error.underlyingNumber.map(errorText) ?? error.localizedDescription
 }
 
-/// The text of a request's error in one line, with the option of this tool that may help.
+/// The text of a request's error in one line. It names an option of this tool where the library names a setting.
 func toolText(_ error: any Error) -> String {
-    guard let remedy = (error as? RequestError).flatMap({ remedy(forCode: $0.code.description) }) else {
-        return "\(error)"
-    }
-    return "\(error); \(remedy)"
+    "\(error)".replacingOccurrences(
+        of: "add the certificate of a private authority to TrustPolicy.additionalRoots", with: rootsAdvice)
 }
 
-/// The option that may help against failures with a code; `nil` for none.
-func remedy(forCode code: String) -> String? {
-    code == RequestError.Code.untrustedCertificate.description
-        ? "--cacert FILE trusts the root of a private authority" : nil
-}
+/// What helps against a root that is unknown.
+let rootsAdvice = "--cacert FILE trusts the root of a private authority"
 
 extension CocoaError {
     /// The number of the system's error that is the cause.

@@ -12,7 +12,7 @@ struct Summary: CustomStringConvertible {
             lines.append("latency: " + latency)
             if !tally.statuses.isEmpty { lines.append("statuses: " + listed(tally.statuses) { "\($1) × \($0)" }) }
             if !tally.errors.isEmpty { lines.append("failures: " + listed(tally.errors) { "\($1) \($0)" }) }
-            lines += tally.errors.keys.compactMap(remedy)
+            if tally.hasUnknownRoot { lines.append(rootsAdvice) }
         }
         if tally.unusable > 0 {
             lines.append("unusable: \(counted(tally.unusable, "line or argument", "lines or arguments"))")

@@ -11,6 +11,8 @@ struct Tally {
     private(set) var statuses: [Int: Int] = [:]
     private(set) var errors: [String: Int] = [:]
     private(set) var latency = Histogram()
+    /// Whether a request failed since the root of a server is unknown.
+    private(set) var hasUnknownRoot = false
 
     /// How many retries began.
     var retries = 0
@@ -38,6 +40,7 @@ struct Tally {
         case .failed(let failure):
             failed += 1
             errors[failure.code, default: 0] += 1
+            if failure.message.contains(rootsAdvice) { hasUnknownRoot = true }
         case .succeeded: succeeded += 1
         }
         if let status = outcome.status { statuses[status, default: 0] += 1 }
