@@ -36,7 +36,7 @@ enum RecordRow {
             content: content ?? StoredContent(constraints: [], idempotencyKey: ""),
             body: parts.file.map { .file(bodies.appendingPathComponent($0)) } ?? parts.body.map(StoredBody.data)
                 ?? .none,
-            lane: parts.lane, tag: parts.tag, uniqueKey: parts.key, priority: Int(parts.priority),
+            lane: parts.lane, tag: parts.tag, uniqueKey: parts.key, priority: Int(clamping: parts.priority),
             added: Date(storedSeconds: parts.added), expires: parts.expires.map(Date.init(storedSeconds:)),
             attempts: attempts, refusals: refusals, lastFailure: row.text(13), bodySize: parts.bytes, checksum: seal)
         return Reading(record: record, parts: parts, isSound: content != nil && (!hasBody || parts.checksum == seal))
@@ -62,7 +62,7 @@ enum RecordRow {
         switch row.integer(1) {
         case 2 where now.map { due <= $0.timeIntervalSince1970 } ?? true: return .inFlight
         case 1, 2:
-            let reason = OfflineRecord.WaitReason(rawValue: Int(row.integer(2))) ?? .notBefore
+            let reason = OfflineRecord.WaitReason(rawValue: Int(clamping: row.integer(2))) ?? .notBefore
             return .waiting(until: due < never ? Date(storedSeconds: due) : nil, reason)
         case 3: return .dead(row.text(14).flatMap(decode) ?? DeadLetterReason(.damaged, detail: "the reason is lost"))
         default: return .pending

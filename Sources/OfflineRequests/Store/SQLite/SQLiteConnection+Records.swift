@@ -72,7 +72,8 @@ extension SQLiteConnection {
     func counts() throws -> OfflineCounts {
         var counts = OfflineCounts()
         try forEach("SELECT state, count, bytes FROM totals WHERE state BETWEEN 0 AND 3", []) { row in
-            let count = Int(row.size(1))
+            // A sum of these must fit into an `Int`, which has 32 bits on some watches.
+            let count = Int(min(row.size(1), Int64(Int.max / 8)))
             switch row.integer(0) {
             case 0: counts.pending = count
             case 1: counts.waiting = count

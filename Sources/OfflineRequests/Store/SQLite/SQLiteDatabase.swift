@@ -320,7 +320,7 @@ final class SQLiteDatabase: @unchecked Sendable {
                 OfflineRecovery(
                     damagedFile: nil, recovered: recovered.sound, damagedRecords: recovered.damaged,
                     lostCommits: mark.commits - commits,
-                    missingRecords: Int(max(mark.lastID - lastID, 0)) - recovered.sound - recovered.damaged,
+                    missingRecords: Int(clamping: max(mark.lastID - lastID, 0)) - recovered.sound - recovered.damaged,
                     reason: "the log ended \(mark.commits - commits) commits early"))
         } catch {
             if !connection.isInAutocommit { try connection.execute("ROLLBACK") }
@@ -366,7 +366,9 @@ final class SQLiteDatabase: @unchecked Sendable {
         let connection = try SQLiteConnection(files.database.path)
         defer { connection.close() }
         func count(_ condition: String) throws -> Int {
-            try connection.first("SELECT count(*) FROM records WHERE \(condition)") { Int($0.integer(0)) } ?? 0
+            try connection.first("SELECT count(*) FROM records WHERE \(condition)") {
+                Int(clamping: $0.integer(0))
+            } ?? 0
         }
         let damaged = try count("state = 3 AND ending LIKE '%\"damaged\"%'")
         onRecovery(

@@ -133,8 +133,8 @@ extension SQLiteStore {
             ) { row in
                 let due = row.real(1)
                 // Numbers of this size are not exact.
-                if let reason = OfflineRecord.WaitReason(rawValue: Int(row.integer(2))),
-                    let longest = longest(reason, Int(row.integer(3))), due - now > longest.inSeconds + 0.001
+                if let reason = OfflineRecord.WaitReason(rawValue: Int(clamping: row.integer(2))),
+                    let longest = longest(reason, Int(clamping: row.integer(3))), due - now > longest.inSeconds + 0.001
                 {
                     found.append((row.integer(0), due))
                 }

@@ -118,7 +118,7 @@ extension SQLiteStore {
             var counts = try connection.counts()
             let short = try connection.first(
                 "SELECT count(*) FROM records WHERE state = 2 AND due > ?", .real(now.timeIntervalSince1970)
-            ) { Int($0.integer(0)) }
+            ) { Int(clamping: $0.integer(0)) }
             counts.inFlight -= short ?? 0
             counts.waiting += short ?? 0
             return counts

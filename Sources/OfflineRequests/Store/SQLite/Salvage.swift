@@ -46,7 +46,7 @@ struct Salvage {
               (SELECT min(id) FROM records WHERE state < 3 GROUP BY lane)
             """)
         if totals.count == 4, let lastID {
-            let there = try connection.first("SELECT count(*) FROM records") { Int($0.integer(0)) } ?? 0
+            let there = try connection.first("SELECT count(*) FROM records") { Int(clamping: $0.integer(0)) } ?? 0
             count.unread = (max(totals.values.reduce(0, +) - there, 0), lastID)
         }
         return count
@@ -59,7 +59,8 @@ extension PageImages.Row {
         guard values.count == 3, (0...3).contains(id), case .null = values[0], case .integer(let count) = values[1],
             case .integer = values[2], (0...1 << 40).contains(count)
         else { return nil }
-        return Int(count)
+        // A sum of these must fit into an `Int`, which has 32 bits on some watches.
+        return Int(min(count, Int64(Int.max / 8)))
     }
 
     /// The last id of a record, if this is the row that has it.

@@ -38,7 +38,7 @@ enum Schema {
     }
 
     private static func version(of connection: SQLiteConnection) throws -> Int {
-        Int(try connection.first("PRAGMA user_version") { $0.integer(0) } ?? 0)
+        Int(clamping: try connection.first("PRAGMA user_version") { $0.integer(0) } ?? 0)
     }
 
     /// A database of a version that has no steps here.

@@ -85,7 +85,7 @@ struct Upkeep {
         let parts = RecordRow.parts(row, hasBody: true)
         guard parts.checksum == UInt64(bitPattern: row.integer(16)) else { return .damaged }
         if !row.isNull(14) { return .alive }
-        let (reason, due) = (OfflineRecord.WaitReason(rawValue: Int(row.integer(2))), row.real(3))
+        let (reason, due) = (OfflineRecord.WaitReason(rawValue: Int(clamping: row.integer(2))), row.real(3))
         switch row.integer(1) {
         case 1: break
         // It would wait if its sender died, as it was noted after its last attempt.
