@@ -51,7 +51,7 @@ enum RecordRow {
             origin: row.text(19), message: row.text(20))
     }
 
-    /// The counts of a record. Those that cannot be begin anew: not all attempts are refused, and none comes so often.
+    /// The counts of a record. Both begin anew at 0 if one is out of range, or if more attempts were refused than made.
     private static func counts(attempts: Int64, refusals: Int64) -> (Int, Int) {
         guard (0...Int64(Int32.max)).contains(attempts), (0...attempts).contains(refusals) else { return (0, 0) }
         return (Int(attempts), Int(refusals))

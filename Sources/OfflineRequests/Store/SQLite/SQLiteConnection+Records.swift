@@ -68,7 +68,7 @@ extension SQLiteConnection {
         } ?? 1
     }
 
-    /// How many records there are, as the totals say. Numbers that cannot be are brought into their range.
+    /// How many records there are, as the totals say. Numbers that are out of range are brought into it.
     func counts() throws -> OfflineCounts {
         var counts = OfflineCounts()
         try forEach("SELECT state, count, bytes FROM totals WHERE state BETWEEN 0 AND 3", []) { row in

@@ -205,7 +205,8 @@ final class SQLiteDatabase: @unchecked Sendable {
 
     /// Runs a closure with the lock of the database, and commits.
     ///
-    /// A process that is stopped while it has that lock stops all others. So nothing in here waits for the disk.
+    /// A process that is stopped while it has that lock stops all others. So this rarely waits for the disk: only where
+    /// SQLite begins the log anew, or moves it into the database.
     private func transaction<Result>(
         _ connection: SQLiteConnection, _ body: (SQLiteConnection) throws -> Result
     ) throws -> Result {

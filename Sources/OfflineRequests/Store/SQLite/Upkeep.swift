@@ -1,6 +1,6 @@
 import Foundation
 
-/// Finds numbers that cannot be in a database that is whole, and puts them right.
+/// Finds impossible numbers in a database whose structure is sound, and puts them right.
 ///
 /// One changed bit of a number breaks no page, so SQLite does not see it. A wrong total or mark of a lane would hold
 /// records up for ever. Call it in a transaction, or to look only.
