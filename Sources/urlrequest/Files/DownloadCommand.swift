@@ -141,11 +141,12 @@
             _ request: URLRequest, to places: DownloadPlaces, _ configuration: RequestConfiguration, _ run: FileRun
         ) async {
             let name = name(of: request)
+            let began = ContinuousClock.now
             await run.transfer(named: name) {
                 let (path, size): (String, Int64)
                 do {
                     try await check(request, places, configuration, run)
-                    let file = try await file(of: request, places, configuration, run)
+                    let file = try await file(of: request, places, configuration, run, since: began)
                     (path, size) = (file.url.path, file.size)
                 } catch let error where error.fileThere != nil {
                     guard let there = error.fileThere else { throw error }
@@ -177,12 +178,17 @@
 
         /// Downloads a file. Waits while another run does so.
         private func file(
-            of request: URLRequest, _ places: DownloadPlaces, _ configuration: RequestConfiguration, _ run: FileRun
+            of request: URLRequest, _ places: DownloadPlaces, _ configuration: RequestConfiguration, _ run: FileRun,
+            since began: ContinuousClock.Instant
         ) async throws -> DownloadedFile {
-            let began = ContinuousClock.now
             var waits = false
             var collisions = 0
             while true {
+                var configuration = configuration
+                if let deadline = files.deadline {
+                    // All requests for the file share its time.
+                    configuration.deadline = max(deadline - began.duration(to: .now), .milliseconds(1))
+                }
                 do {
                     return try await run.value(of: operation(request, places, configuration), named: name(of: request))
                 } catch let error as RequestError where error.isOfTakenName && collisions < Self.mostCollisions {
