@@ -186,10 +186,11 @@ final class Dispatcher: Sendable {
         }
     }
 
-    /// The queues whose handlers or conditions run on the current Task.
+    /// The queues whose handlers or conditions run on the current Task, or have begun it.
     @TaskLocal private static var callers: Set<ObjectIdentifier> = []
 
-    /// Whether the current Task runs a handler or a condition of this queue, which cannot wait for its own end.
+    /// Whether the current Task runs a handler or a condition of this queue, which cannot wait for its own end. A Task that
+    /// such code has begun inherits the mark.
     var isCaller: Bool { Self.callers.contains(ObjectIdentifier(self)) }
 
     /// Runs a handler or a condition.

@@ -114,7 +114,10 @@ public final class OfflineRequestQueue: Sendable {
     /// Closes the queue. Records stay on disk. Later calls throw ``OfflineQueueError/Code/closed``.
     ///
     /// A handler or a condition of the queue can call it. Then it returns at once, and the queue is closed when that has
-    /// returned. Nothing else is begun meanwhile.
+    /// returned. Nothing else is begun meanwhile. The same is true of a Task that a handler begins, even after the handler
+    /// has returned. A detached Task waits for the end.
+    ///
+    /// Do not await it in an adapter or another stage of a request of the queue. It would wait for its own delivery.
     ///
     /// - Parameter isPatient: Whether attempts under way may finish. No further ones begin. Otherwise they are cancelled,
     ///   and sent again with the same key when the queue is opened the next time. `true` by default.
