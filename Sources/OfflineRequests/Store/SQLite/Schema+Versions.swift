@@ -90,10 +90,16 @@ extension Schema {
         if try connection.columns(of: "records").contains("checksum") {
             try connection.execute("ALTER TABLE records RENAME COLUMN checksum TO seal")
         }
+        // These are the columns of version 3, whatever a later one has. A change of their order in `RecordRow.parts` or of
+        // `Parts.checksum` must leave the present form for this step.
         var last = Int64.min
         while true {
             let rows = try connection.rows(
-                "SELECT \(RecordRow.columnsWithBody) FROM records WHERE id > ? ORDER BY id LIMIT 100", .integer(last)
+                """
+                SELECT id, state, reason, due, content, lane, tag, key, priority, added, expires, attempts, refusals,
+                  failure, ending, bytes, seal, file, network, origin, message, body
+                FROM records WHERE id > ? ORDER BY id LIMIT 100
+                """, .integer(last)
             ) { (parts: RecordRow.parts($0, hasBody: true), seal: UInt64(bitPattern: $0.integer(16))) }
             guard let end = rows.last else { return }
             // A checksum that does not fit stays, so that its record is found to be damaged.
