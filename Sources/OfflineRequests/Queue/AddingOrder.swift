@@ -11,7 +11,8 @@ final class AddingOrder: Sendable {
         case key(String)
     }
 
-    private let last = Locked<[Line: AddingPlace]>([:])
+    /// The last place of each line. A line without one is free.
+    let last = Locked<[Line: AddingPlace]>([:])
 
     /// Runs an addition, which takes its place before the first suspension.
     ///
@@ -34,9 +35,6 @@ final class AddingOrder: Sendable {
             throw error
         }
     }
-
-    /// Whether nobody has a place in any of the lines.
-    func isFree(_ lines: Set<Line>) -> Bool { last.withLock { last in lines.allSatisfy { last[$0] == nil } } }
 
     private func end(_ place: AddingPlace, _ lines: Set<Line>) async {
         // Those behind a place wait for it only. So it stays until those before it have left.

@@ -320,3 +320,10 @@ import Testing
         await #expect { try await queue.add(post("a")) } throws: { OfflineQueueError.Code.closed ~= $0 }
     }
 }
+
+extension AddingOrder {
+    /// Whether nobody has a place in any of the lines.
+    fileprivate func isFree(_ lines: Set<Line>) -> Bool {
+        last.withLock { last in lines.allSatisfy { last[$0] == nil } }
+    }
+}
