@@ -60,6 +60,22 @@ import Testing
         await store.close()
     }
 
+    @Test func `A change that was committed and not flushed is made once, and its error says so`() async throws {
+        let fixture = try Fixture()
+        let store = try await store(fixture)
+        let runs = Locked(0)
+        await #expect {
+            try await store.write { _ in
+                runs.withLock { $0 += 1 }
+                throw UnflushedCommit(underlying: Refusal())
+            }
+        } throws: {
+            OfflineQueueError.Code.unflushed ~= $0
+        }
+        #expect(runs.withLock { $0 } == 1)
+        await store.close()
+    }
+
     @Test func `A sign of life waits for one commit at most`() async throws {
         let fixture = try Fixture()
         let store = try await store(fixture)
