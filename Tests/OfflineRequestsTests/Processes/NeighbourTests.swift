@@ -61,6 +61,14 @@ import Testing
         await queue.close()
     }
 
+    @Test(arguments: [(1, 1), (2, 1), (3, 2), (4, 3), (16, 12)])
+    func `One host leaves a place for the others where there are several`(width: Int, most: Int) async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open { $0.width = width }
+        #expect(queue.dispatcher.perOrigin == most)
+        await queue.close()
+    }
+
     @Test(arguments: [Int.max, 0, -1]) func `Any width sends`(width: Int) async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open { $0.width = width }
