@@ -202,10 +202,10 @@ import Testing
         await end(of: first)
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.file().deletingLastPathComponent().path)
         let side = folder.file(try #require(names.first { $0.hasSuffix(PartialPlace.recordSuffix) }))
-        let text = try String(contentsOf: side, encoding: .utf8)
-        let wrong = text.replacingOccurrences(of: "\"segments\":[", with: "\"segments\":[9223372036854775807,-1,")
-        #expect(wrong != text)
-        try Data(wrong.utf8).write(to: side)
+        var record = try JSONDecoder().decode(PartialRecord.self, from: Data(contentsOf: side))
+        let segments = try #require(record.segments)
+        record.segments = [.max, -1] + segments
+        try JSONEncoder().encode(record).write(to: side)
         let stem = side.lastPathComponent.dropLast(PartialPlace.recordSuffix.count)
         for start in [Int64.max, -1] {
             try Data("01".utf8).write(to: folder.file("\(stem).\(start)\(PartialPlace.partialSuffix)"))
