@@ -84,11 +84,14 @@ public struct TransportTask: Sendable {
     }
 
     /// Whether the task is an upload. The progress of an operation then counts only the body that is sent.
+    ///
+    /// A form that is answered into memory is one. A file or a stream is what one waits for, whatever is sent for it.
     var isUpload: Bool {
         get {
-            values.value.isUpload
-                || values.value.request.value(forHTTPHeaderField: "Content-Type")?.hasPrefix("multipart/form-data")
-                    == true
+            if values.value.isUpload { return true }
+            guard case .memory = values.value.destination else { return false }
+            let type = values.value.request.value(forHTTPHeaderField: "Content-Type")
+            return type?.hasPrefix("multipart/form-data") == true
         }
         set { values.edit { $0.isUpload = newValue } }
     }

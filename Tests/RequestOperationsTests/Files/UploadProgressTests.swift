@@ -102,6 +102,14 @@ import Testing
         #expect(progress.fractionCompleted == 1)
     }
 
+    @Test func `A form that is answered into a file or a stream is no upload`() {
+        var request = anyRequest
+        request.setValue("multipart/form-data; boundary=a", forHTTPHeaderField: "Content-Type")
+        let toFile = TransportTask.download(request, to: URL(fileURLWithPath: "/a"))
+        let toStream = TransportTask(request, destination: .stream { _ in })
+        #expect(TransportTask.data(request).isUpload && !toFile.isUpload && !toStream.isUpload)
+    }
+
     @Test func `The last update comes once`() {
         var state = ProgressState()
         let sent = TransferProgress(bytesSent: 10, bytesToSend: 10, bytesReceived: 4, bytesToReceive: 4)
