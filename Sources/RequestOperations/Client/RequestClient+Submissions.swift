@@ -200,11 +200,15 @@ extension RequestClient {
     ///
     /// A request that has not begun by now, and that nobody has submitted, fails as ``RequestError/Code/clientShutDown`` when
     /// it is started. Members of a batch, a chain or a group that was submitted begin as long as the client waits. What is
-    /// in the ``queue`` and not of this client goes on. It returns when all observers, completions and `whenFinished`
-    /// closures of what has ended have returned. So do not block the ``callbackQueue`` until it returns.
+    /// in the ``queue`` and not of this client goes on.
     ///
-    /// - Parameter limit: How long it waits, on the clock of the ``configuration``. Zero by default. A cancel of the Task ends
-    ///   the wait.
+    /// At last it waits for the callbacks of what has ended: observers, the completions of
+    /// ``submit(_:tag:whenFinished:)``, and the `whenFinished` closures of requests of this client. That wait has no
+    /// limit. So do not block or suspend the ``callbackQueue`` until it returns. For an operation that does not end
+    /// although it was cancelled, it waits 1 s.
+    ///
+    /// - Parameter limit: How long what runs may go on, on the clock of the ``configuration``. Zero by default. A cancel
+    ///   of the Task ends this wait and that for the callbacks.
     /// - Returns: The counts. Members of batches, chains and groups count as well.
     @discardableResult
     public func shutdown(draining limit: Duration = .zero) async -> ShutdownCounts {
@@ -227,14 +231,18 @@ extension RequestClient {
         return ShutdownCounts(finished: counts.finished, cancelled: counts.cancelled + cancelled)
     }
 
-    /// Waits until what was cancelled has ended and called back. In a suspended queue it may never end, so that wait has a
-    /// limit.
+    /// Waits until what was cancelled has ended and called back, or the Task is cancelled. In a suspended queue an
+    /// operation may never end, so that wait has a limit. The wait for callbacks has none.
     private func wait(for ended: Answer<Void>) async {
         let limit = DeadlineHeap.shared.schedule(at: .now + .seconds(1)) { [table] in
             for answer in table.withLock({ $0.giveUp() }) { answer.resume(with: .success(())) }
         }
-        // The answer is never an error.
-        _ = try? await ended.value
+        await withTaskCancellationHandler {
+            // The answer is never an error.
+            _ = try? await ended.value
+        } onCancel: {
+            ended.resume(with: .success(()))
+        }
         DeadlineHeap.shared.cancel(limit)
     }
 }

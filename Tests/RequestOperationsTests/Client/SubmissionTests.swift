@@ -307,6 +307,19 @@ import Testing
         #expect(isCalled.withLock { $0 })
     }
 
+    @Test func `A cancel ends the wait of a shutdown for a callback`() async throws {
+        let client = RequestClient(over: ScriptedTransport([.user]))
+        let door = DispatchSemaphore(value: 0)
+        defer { door.signal() }
+        let operation = client.operation(.get, "a", as: User.self)
+        client.submit(operation) { _ in door.wait() }
+        _ = try await operation.value
+        let shutdown = Task { await client.shutdown() }
+        await eventually { !client.table.withLock { $0.isOpen } }
+        shutdown.cancel()
+        #expect(await shutdown.value.cancelled == 0)
+    }
+
     @Test func `What is cancelled while a client drains counts as cancelled`() async throws {
         _ = [submit("a"), submit("b", tag: "x")]
         await transport.requests(atLeast: 2)
