@@ -8,13 +8,15 @@ final class UnchangedFiles: Sendable {
         self.files = files
     }
 
-    /// Compares the stamps with those of the first call after the last byte was sent. A file may be removed by then.
-    /// Blocks on the disk.
+    /// Compares the stamps with those of the first ``check()`` after the last byte was sent. A file that was removed by
+    /// then does not count. Blocks on the disk.
     ///
     /// - Throws: As ``check()``.
     func checkAfterSending() throws {
-        guard files.allSatisfy({ access($0.path, F_OK) == 0 }) else { return }
-        try check()
+        guard let first = stamps.withLock({ $0 }) else { return }
+        for (file, stamp) in zip(files, first) where access(file.path, F_OK) == 0 {
+            if try FileStamp(of: file) != stamp { throw Self.changed }
+        }
     }
 
     /// Takes the stamps in, or compares them with those of the first call. Blocks on the disk.
@@ -27,8 +29,11 @@ final class UnchangedFiles: Sendable {
             stamps = stamps ?? present
             return stamps
         }
-        guard present != first else { return }
-        throw RequestError(
+        if present != first { throw Self.changed }
+    }
+
+    private static var changed: RequestError {
+        RequestError(
             .fileChanged, stage: .makeTask, reason: "a file of the upload has changed since the first attempt")
     }
 }
