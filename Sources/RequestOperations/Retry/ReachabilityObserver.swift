@@ -15,6 +15,9 @@
 /// full time. All rules of that observer apply here too. A released retry does not draw on the ``RetryBudget``, and it
 /// passes the limiter and the breaker. A wait that a `Retry-After` or an open circuit requires is not shortened.
 ///
+/// Work that names no host (``RetryingOperation``) has no line. All of it starts, with jitter over ``spread``, and
+/// draws on the budget.
+///
 /// A wait that ends early does not count for the backoff. If the attempt fails, the same delay follows once more.
 public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
     /// The time over which the requests that wait are spread after a change. 0.5 s by default; a negative time counts
@@ -58,14 +61,15 @@ public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
             let share = part.lowerBound + (part.upperBound - part.lowerBound) * random.next()
             let held = end.map { $0 - clock.now } ?? .zero
             let delay = max(.rounded(seconds: spread.inSeconds * share), held)
-            // Before a first attempt, the request waits only for the network, not for the host's line.
-            guard let failure else {
+            // Before a first attempt, the request waits only for the network, not for the host's line. Work without a
+            // host has no line, and a success of such work says nothing about other work.
+            let origin = Origin(failure?.request.url)
+            guard !origin.host.isEmpty else {
                 let alarm = clock.alarm(after: delay) { _ = wake(nil) }
                 return { alarm.cancel() }
             }
             return hosts.recoveries.enter(
-                Origin(failure.request.url), pause: HostRecoveryObserver().pause, after: delay, on: clock, tries: true,
-                wake)
+                origin, pause: HostRecoveryObserver().pause, after: delay, on: clock, tries: true, wake)
         }
         // We check this only after the watch has begun, so that no change is missed.
         guard countsWhatIs, path.isConnected else { return remove }
