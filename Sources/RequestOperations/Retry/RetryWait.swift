@@ -19,8 +19,6 @@ final class RetryWait: Sendable {
     }
 
     let purpose: Purpose
-    /// The observers of this package that take part. They may also end a second wait, for the budget.
-    let tabledObservers: [any EarlyRetryObserver]
     private let clock: RequestClock
     private let began: Duration
     private let knownEnd: Duration
@@ -35,7 +33,12 @@ final class RetryWait: Sendable {
         }
     }
 
-    private let race = Locked(Race.notBegun)
+    private struct State {
+        var race = Race.notBegun
+        var tabledObservers: [any EarlyRetryObserver]
+    }
+
+    private let state: Locked<State>
     private let answer = Answer<Ending>()
 
     /// Makes a wait that begins now. The race begins with ``begin(_:or:after:in:random:)``.
@@ -51,10 +54,17 @@ final class RetryWait: Sendable {
     ) {
         self.purpose = purpose
         self.knownEnd = knownEnd
-        tabledObservers = observers.filter { $0 is any TabledObserver }
+        state = Locked(State(tabledObservers: Self.tabled(observers)))
         self.clock = clock
         began = clock.now
     }
+
+    private static func tabled(_ observers: [any EarlyRetryObserver]) -> [any EarlyRetryObserver] {
+        observers.filter { $0 is any TabledObserver }
+    }
+
+    /// The observers of this package that take part. They may also end a second wait, for the budget.
+    var tabledObservers: [any EarlyRetryObserver] { state.withLock { $0.tabledObservers } }
 
     /// Begins the race, unless ``replace(_:or:after:in:random:)`` came first.
     ///
@@ -65,11 +75,11 @@ final class RetryWait: Sendable {
         in hosts: HostRegistry, random: RandomSource = .system
     ) {
         // A delay of zero must not end a wait that was replaced.
-        guard race.withLock({ $0.isNotBegun }) else { return }
+        guard state.withLock({ $0.race.isNotBegun }) else { return }
         let all = participants(delay, observers, after: failure, in: hosts, random)
-        let unneeded = race.withLock { race in
-            guard race.isNotBegun else { return all }
-            race = .begun(all)
+        let unneeded = state.withLock { state in
+            guard state.race.isNotBegun else { return all }
+            state.race = .begun(all)
             return []
         }
         for participant in unneeded { participant.stop() }
@@ -81,14 +91,16 @@ final class RetryWait: Sendable {
         in hosts: HostRegistry, random: RandomSource = .system
     ) -> Bool {
         let all = participants(delay, observers, after: failure, in: hosts, random)
-        let (unneeded, isOver) = race.withLock { race in
+        let tabled = Self.tabled(observers)
+        let (unneeded, isOver) = state.withLock { state in
             var former: [Participant] = []
-            switch race {
+            switch state.race {
             case .notBegun: break
             case .begun(let participants): former = participants
             case .over: return (all, true)
             }
-            race = .begun(all)
+            state.race = .begun(all)
+            state.tabledObservers = tabled
             return (former, false)
         }
         for participant in unneeded { participant.stop() }
@@ -140,9 +152,9 @@ final class RetryWait: Sendable {
     }
 
     private func stopParticipants() {
-        let last = race.withLock { race in
-            defer { race = .over }
-            return race
+        let last = state.withLock { state in
+            defer { state.race = .over }
+            return state.race
         }
         guard case .begun(let participants) = last else { return }
         for participant in participants { participant.stop() }
@@ -185,8 +197,10 @@ final class RetryWait: Sendable {
         return .entry(
             remove: tabled.watch(
                 after: failure, in: hosts, on: clock, using: random, holdingBack: heldBack?.delay ?? .zero
-            ) {
-                self.end(with: .observer(tabled.name), by: $0)
+            ) { release in
+                // Only a release needs no room in the budget.
+                if case .budget = self.purpose, release == nil { return false }
+                return self.end(with: .observer(tabled.name), by: release)
             })
     }
 }
