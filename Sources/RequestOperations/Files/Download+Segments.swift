@@ -79,8 +79,10 @@ extension Download {
         let members = missing.map { SegmentOperation($0, of: operation, in: self, attempt: attempt) }
         let batch = RequestBatch(members, policy: .collectAll, maximumConcurrency: width)
         for member in members {
-            member.whenFinished { [weak member, weak batch] result in
-                if case .failure = result, width == 1 || member?.refusal == nil { batch?.cancel() }
+            // It does not wait for the completion queue, which is the user's.
+            member.subscribeToFinish { [weak member, weak batch] in
+                guard let member, member.error != nil else { return }
+                if width == 1 || member.refusal == nil { batch?.cancel() }
             }
         }
         // The attempt holds no slot any more. Each segment takes its own.
