@@ -50,6 +50,8 @@ struct TusState: Sendable {
     private var isRefused = false
     /// Whether no bytes go with the creation any more, because one failed.
     private var createsEmpty = false
+    /// Whether a creation that bytes go with was begun and has no response yet.
+    private var createsWithBytes = false
 
     /// The most bytes of one request if they are verified, and the most that go with the creation.
     static let usualPiece: Int64 = 8 << 20
@@ -81,8 +83,9 @@ struct TusState: Sendable {
 
     /// Begins an attempt. Whatever the one before it knew of the offset is out of date. Returns its number.
     mutating func beginAttempt() -> Int {
-        // The last attempt could not create the upload. Bytes that went with the creation would have to go again.
-        if server != nil, location == nil { createsEmpty = true }
+        // The creation broke off in the last attempt. Bytes that go with it would have to go again.
+        if createsWithBytes { createsEmpty = true }
+        createsWithBytes = false
         attempt += 1
         creations = 0
         setbacks = 0
@@ -110,6 +113,13 @@ struct TusState: Sendable {
     func isRunning(_ attempt: Int) -> Bool { attempt == self.attempt }
 
     // MARK: Steps
+
+    /// What to send next. It is sent now.
+    mutating func nextStep() -> Step {
+        let step = step
+        if case .create(let part) = step { createsWithBytes = !part.isEmpty }
+        return step
+    }
 
     /// What to send next.
     var step: Step {
@@ -146,9 +156,12 @@ struct TusState: Sendable {
     mutating func receive(_ head: ResponseHead, to step: Step, now: Date = Date()) throws -> Verdict {
         switch step {
         case .discover: return try discovered(head)
-        case .create(let part): return try created(head, with: part, now)
+        case .create(let part):
+            createsWithBytes = false
+            return try created(head, with: part, now)
         case .ask, .send:
-            isRefused = true
+            // A response against the protocol counts as a refusal. The limit of the server is not about this upload.
+            isRefused = head.status != 413
             let verdict = try received(head, to: step, now)
             isRefused = verdict == .refused
             return verdict
@@ -183,7 +196,10 @@ struct TusState: Sendable {
         case 200..<300: break
         case 412: throw TusServer.speaksNoVersion(head)
         case 413: throw TusServer.takesNoMore(than: head.number(in: "Tus-Max-Size"), size, head)
-        default: return .refused
+        default:
+            // A redirect, or the refusal of an expectation, is not about the bytes.
+            if !part.isEmpty, head.status >= 400, head.status != 417 { createsEmpty = true }
+            return .refused
         }
         guard let text = head.field("Location"),
             let url = URL(reference: text.trimmingCharacters(in: .whitespaces), relativeTo: head.url)?.withoutUser

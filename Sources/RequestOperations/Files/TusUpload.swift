@@ -133,7 +133,7 @@ final class TusUpload: Sendable {
     private func nextStep(of attempt: Int) async throws -> TusState.Step {
         try await queue.run { [self] in
             try files.check()
-            return try change(in: attempt) { $0.step }
+            return try change(in: attempt) { $0.nextStep() }
         }
     }
 

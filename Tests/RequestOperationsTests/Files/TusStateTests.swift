@@ -63,6 +63,35 @@ import Testing
         #expect(large.step == .create(0..<0) && piece.step == .create(0..<5))
     }
 
+    @Test(arguments: [307, 417, 500]) func `Only a creation that was refused is made without bytes afterwards`(
+        _ status: Int
+    ) throws {
+        var state = try discovered(server: capable)
+        let creation = state.nextStep()
+        #expect(try state.receive(head(status), to: creation) == .refused)
+        _ = state.beginAttempt()
+        #expect(state.step == .create(0..<(status == 500 ? 0 : 10)))
+    }
+
+    @Test func `A creation that broke off is made without bytes afterwards`() throws {
+        var state = try discovered(server: capable)
+        _ = state.nextStep()
+        _ = state.beginAttempt()
+        #expect(state.step == .create(0..<0))
+    }
+
+    @Test func `A stored upload is not given up because of the limit of the server`() throws {
+        for (status, isGivenUp) in [(400, true), (413, false)] {
+            var state = TusState(size: 10, options: TusOptions(), resuming: TusLocation(url: Self.upload, expires: nil))
+            _ = state.beginAttempt()
+            _ = try state.receive(head(204), to: .discover)
+            _ = try state.receive(head(200, ["Upload-Offset": "4"]), to: .ask(Self.upload))
+            _ = try? state.receive(head(status), to: send(4..<10))
+            let wasGivenUp = state.giveUpRemembered()
+            #expect(wasGivenUp == isGivenUp)
+        }
+    }
+
     @Test func `A creation that does not tell what it has is followed by a question`() throws {
         var state = try discovered(server: capable)
         _ = try state.receive(head(201, ["Location": "1"]), to: .create(0..<10))
