@@ -72,7 +72,9 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
 
     // Public, because subclasses in other modules inherit initialisers only if they can see all designated ones.
 
-    /// Makes an operation whose attempts send a request. Subclasses override ``attempt(_:)``; see ``URLRequestOperation``.
+    /// Makes an operation for a subclass that overrides ``attempt(_:)``. Without the override, its first attempt traps.
+    ///
+    /// The attempts send a request; see ``URLRequestOperation``.
     ///
     /// - Parameters:
     ///   - request: Its URL names the host for the limiter, the budget and the breaker. Its method says whether an attempt
