@@ -20,8 +20,10 @@
 public struct RetryBudget: Sendable, Hashable {
     /// What happens to a retry for which there is no token.
     public enum Mode: Sendable, Hashable {
-        /// The retry waits for the next token, or until the recovery of its host releases it. If the token comes after the deadline or the policy's elapsed limit, the
-        /// request fails as with ``failing``. Several waiting retries follow each other at even intervals.
+        /// The retry waits for the next token, or until the recovery of its host releases it.
+        ///
+        /// If the token comes after the deadline or the policy's elapsed limit, the request fails as with ``failing``.
+        /// Several waiting retries follow each other at even intervals.
         case delaying
         /// The request fails with ``RequestError/Code/retryBudgetExhausted``. The failure of the attempt is the cause
         /// of that error.
