@@ -9,8 +9,8 @@ final class ClientCall: Sendable {
     /// The request of one that is started alone, before hooks. If it could not be made, this is a placeholder with the method
     /// and the base URL, for the errors, and the operation fails when it begins.
     let initialOrPlaceholder: URLRequest
-    /// Whether the request hooks have run.
-    private let hasBegun = Locked(false)
+    /// The method of the request after the request hooks. `nil` until they have run.
+    private let begunMethod = Locked<String?>(nil)
 
     init(
         _ reporter: SubmissionReporter, _ hooks: [RequestHook], _ log: ConsoleLog,
@@ -42,7 +42,7 @@ final class ClientCall: Sendable {
     ///   - isMember: Whether a batch, a chain or a group started it.
     /// - Throws: Why it cannot be made, or what a hook throws. The next attempt then begins it again.
     func begin(_ request: URLRequest, isMember: Bool) async throws -> URLRequest? {
-        if hasBegun.withLock({ $0 }) { return nil }
+        if begunMethod.withLock({ $0 }) != nil { return nil }
         if let submission {
             guard reporter.client.table.withLock({ $0.activate(submission.id, isMember: isMember) }) else {
                 throw RequestError(.clientShutDown, stage: .process)
@@ -54,16 +54,23 @@ final class ClientCall: Sendable {
         }
         // A stage that was left behind must not begin the request beside the next attempt.
         try Task.checkCancellation()
-        hasBegun.withLock { $0 = true }
+        begunMethod.withLock { $0 = begun.methodOrGet }
         noteRequest(begun)
         return begun
     }
 
     private func prepared(_ isMember: Bool) -> Result<PreparedRequest, any Error> { isMember ? member : alone }
 
-    /// Makes the body of an attempt. `nil` if the request has its body itself.
-    func body(of request: URLRequest, isMember: Bool) throws -> RequestBody? {
+    /// Makes the body of an attempt. `nil` if the request has its body itself, or if it has another method than it began
+    /// with: a retry decision has replaced it by one without a body.
+    ///
+    /// - Parameters:
+    ///   - request: The processed request.
+    ///   - original: The one before.
+    ///   - isMember: Whether a batch, a chain or a group started it.
+    func body(of request: URLRequest, from original: URLRequest, isMember: Bool) throws -> RequestBody? {
         guard request.httpBody == nil, request.httpBodyStream == nil else { return nil }
+        if let method = begunMethod.withLock({ $0 }), method != original.methodOrGet { return nil }
         return try (try? prepared(isMember).get())?.makeBody?()
     }
 
@@ -134,6 +141,9 @@ final class ClientCall: Sendable {
 }
 
 extension URLRequest {
+    /// The method, which is GET if it is not set.
+    fileprivate var methodOrGet: String { httpMethod ?? "GET" }
+
     /// Whether two requests are the same in all that a retry decision replaces. On Linux, `==` ignores fields and bodies.
     fileprivate func isSame(as other: URLRequest) -> Bool {
         self == other && httpMethod == other.httpMethod && allHTTPHeaderFields == other.allHTTPHeaderFields

@@ -25,7 +25,7 @@ final class ClientDownload: DownloadOperation, ClientRequest, @unchecked Sendabl
 
     override func makeTask(for request: URLRequest) async throws -> TransportTask {
         var task = try await super.makeTask(for: request)
-        if let body = try call.body(of: request, isMember: isMember) { task.body = body }
+        if let body = try call.body(of: request, from: self.request, isMember: isMember) { task.body = body }
         call.noteTask(task, attempts.last?.number ?? 1)
         return task
     }

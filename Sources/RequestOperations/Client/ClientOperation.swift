@@ -23,7 +23,7 @@ final class ClientOperation<Value: Sendable>: URLRequestOperation<Value>, Client
     }
 
     override func makeTask(for request: URLRequest) async throws -> TransportTask {
-        let body = try call.body(of: request, isMember: isMember)
+        let body = try call.body(of: request, from: self.request, isMember: isMember)
         var task = body.map { TransportTask.upload(request, from: $0) } ?? .data(request)
         if call.isUpload(isMember: isMember) { task.isUpload = true }
         call.noteTask(task, attempts.last?.number ?? 1)
