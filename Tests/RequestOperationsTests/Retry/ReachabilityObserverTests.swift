@@ -38,6 +38,22 @@ import Testing
         #expect(operation.attempts.last?.wokenBy == .backoff)
     }
 
+    @Test func `Work without a host goes out without a line`() async throws {
+        var request = anyRequest
+        request.url = nil
+        let failure = AttemptFailure(Problem(), request: request)
+        let observer = ReachabilityObserver(path: path, spread: .zero)
+        let waits = (0..<3).map { _ in
+            Task { [clock] in
+                try await RetryWait(on: RequestClock(clock)).run(
+                    .seconds(60), or: [observer], after: failure, in: clock.hosts)
+            }
+        }
+        await clock.sleepers(3)
+        path.update(.reachable(.wired))
+        for wait in waits { #expect(try await wait.value == .observer("ReachabilityObserver")) }
+    }
+
     @Test func `A wake up comes within the spread and never after the backoff`() async throws {
         let operation = await waiting(spread: .seconds(10))
         path.update(.reachable(.wired))

@@ -35,6 +35,13 @@ import Testing
         #expect(try await wake.waited == .seconds(60))
     }
 
+    @Test func `A replacement has its own observers and no former ones`() {
+        let wait = RetryWait(observers: [HostRecoveryObserver()], on: RequestClock(clock))
+        #expect(wait.tabledObservers.count == 1)
+        #expect(wait.replace(.seconds(60), after: failure, in: clock.hosts))
+        #expect(wait.tabledObservers.isEmpty)
+    }
+
     @Test func `The backoff ends it`() async throws {
         let waiting = await begun()
         clock.advance(by: .seconds(5))
