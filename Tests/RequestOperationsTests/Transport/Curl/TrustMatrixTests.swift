@@ -48,7 +48,7 @@
                 situation("no pin matches, and the mode is `.reportOnly`", .chained) { $0.pins = report },
                 situation("the pin of an address matches", .http1, host: "127.0.0.1") { $0.pins = address },
                 situation("the pin of an address does not match", .http1, host: "127.0.0.1") { $0.pins = wrongAddress },
-                situation("pins, and ``TrustPolicy/Roots/insecureTrustingEveryServer``", .chained) {
+                situation("pins, and `TrustPolicy.Roots.insecureTrustingEveryServer`", .chained) {
                     $0.roots = .insecureTrustingEveryServer
                     $0.pins = right
                 },
