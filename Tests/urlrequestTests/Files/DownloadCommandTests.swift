@@ -76,7 +76,8 @@
             let ended = try await RunningTool.run(
                 "download", server.url("/a").absoluteString, "--directory", path, "--deadline", "1", "--retries", "1000"
             )
-            #expect(ended.status == 1 && ended.errors.contains("timedOut"))
+            // It ends in the middle of an attempt, or before a wait that would be too long.
+            #expect(ended.status == 1 && ["timedOut", "the deadline"].contains(where: ended.errors.contains))
         }
 
         @Test func `A time limit holds for one attempt`() async throws {

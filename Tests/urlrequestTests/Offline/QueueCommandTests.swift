@@ -95,6 +95,7 @@
         #if os(Linux)
             @Test func `Without room on the disk, a running queue ends at the second signal`() async throws {
                 let server = try await LoopbackServer.start { _ in .empty() }
+                let place = QueuePlace()
                 let lines = String(repeating: server.url("/a").absoluteString + "\n", count: 100)
                 _ = try await place.run("add", "--input", "-", input: lines)
                 // No file may grow beyond 50 KiB, which the files of the queue need.
@@ -104,6 +105,7 @@
                 tool.send(SIGINT)
                 let status = try await tool.end().status
                 #expect(status == 130 || status == 143)
+                withExtendedLifetime(place) {}
             }
         #endif
 
