@@ -215,7 +215,9 @@ import Testing
         try connection.execute("UPDATE totals SET count = 60 WHERE state = 0")
         connection.close()
         #expect { try database.check() } throws: { $0.meansDamage }
-        try database.repair()
+        let writer = try SQLiteDatabase(files: files, date: { Fixture.epoch })
+        try writer.repair()
+        writer.close()
         try database.check()
         database.close()
     }
