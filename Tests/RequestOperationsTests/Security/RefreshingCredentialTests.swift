@@ -287,17 +287,17 @@ import Testing
         let queue = RequestQueue()
         queue.maxConcurrentOperationCount = 1
         let waits = Door()
+        let login = URLRequestOperation(anyRequest, configuration: .scripted([.body(Data("1".utf8))]))
         let credential = numbers(from: nil) { [self] _ in
-            let login = URLRequestOperation(anyRequest, configuration: .scripted([.body(Data("1".utf8))]))
             await add(login, to: queue)
             waits.open()
-            // What waits for ever is ended below.
             _ = try await login.value
             return 1
         }
         let operation = start(server(accepting: 1), credential, on: queue)
         await waits.pass()
-        for login in queue.operations where queue.limiter.waitingCount == 1 && login !== operation { login.cancel() }
+        // It would wait for ever. Remove this line with the known issue.
+        login.cancel()
         let error = await failure(ofStarted: operation)
         withKnownIssue("The place in the queue is taken before the request is processed.") {
             #expect(error == nil)
