@@ -142,10 +142,13 @@ import Testing
         await eventually {
             operations.reduce(0) { $0 + $1.attempts.count } == 12 && clock.sleeperCount == 10
         }
+        // The two that were tried may join the line of their host later than the success comes.
+        let untried = operations.filter { $0.attempts.count == 1 }
         isUp.withLock { $0 = true }
         _ = try await run(URLRequestOperation(url, configuration: configuration))
-        for operation in operations { _ = try await operation.value }
-        #expect(clock.now.offset == .zero)
+        for operation in untried { _ = try await operation.value }
+        #expect(untried.count == 8 && clock.now.offset == .zero)
+        queue.cancelAllOperations()
     }
 
     @Test func `It can be awaited by an observer that is made of it`() async throws {
