@@ -74,6 +74,11 @@ package final class ChildProcess: Sendable {
         return ending.withLock { $0 ?? 0 }
     }
 
+    /// Blocks this thread until the program has ended, at most for some seconds. Returns whether it has.
+    package func ends(within seconds: Int) -> Bool {
+        running.wait(timeout: .now() + .seconds(seconds)) == .success
+    }
+
     /// Sends a signal to the program, if it still runs.
     package func send(_ signal: Int32) {
         ending.withLock { if $0 == nil { kill(identifier, signal) } }

@@ -105,7 +105,8 @@
             atexit {
                 guard let (servers, folder) = runningServers.withLock({ $0 }) else { return }
                 for server in servers { server.send(SIGTERM) }
-                for server in servers { _ = server.waitUntilExit() }
+                // A server that does not end must not keep this process.
+                for server in servers where !server.ends(within: 5) { server.send(SIGKILL) }
                 // Nobody can be told of a folder that stays behind, and it harms nobody.
                 try? FileManager.default.removeItem(at: folder)
             }
