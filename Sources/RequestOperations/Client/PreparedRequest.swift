@@ -4,7 +4,7 @@ struct PreparedRequest: Sendable {
     let userInfo: [String: any Sendable]
     /// Makes the body for each attempt, if the request itself does not hold it.
     let makeBody: (@Sendable () throws -> RequestBody)?
-    /// Whether the caller gave the body as it is sent.
+    /// Whether the caller gave the body as it is sent, or files for it. Such a body must arrive.
     let isUpload: Bool
 
     /// Makes the request of a path and parameters.
@@ -50,7 +50,7 @@ struct PreparedRequest: Sendable {
             makeBody = { body }
         }
         self.request = request
-        isUpload = options.body != nil
+        isUpload = options.body != nil || !endpoint.files.isEmpty
         userInfo = applied.userInfo
     }
 

@@ -61,7 +61,6 @@ extension RequestClient {
         call(method, path, object: nil, parameters, decoder) { options in
             options.body = body
             edit(&options)
-            options.configuration = options.configuration.requiringBody
         }.operation
     }
 
@@ -82,7 +81,6 @@ extension RequestClient {
         call(method, path, object: nil, parameters, decoder) { options in
             options.files = files
             edit(&options)
-            options.configuration = options.configuration.requiringBody
         }.operation
     }
 
@@ -146,7 +144,7 @@ extension RequestClient {
         path: String, endpointType: Any.Type?, isStandard: Bool, _ prepare: (RequestDefaults) throws -> PreparedRequest
     ) -> Made<Value> {
         let operation = make(options, settings, method: method, path: path, endpointType: endpointType, prepare) {
-            ClientOperation($0, decoder: decoder, $1)
+            ClientOperation($0, decoder: decoder, $0.isUpload(isMember: false) ? $1.requiringBody : $1)
         }
         let sharing = options.sharing ?? (isStandard && settings.sharesIdenticalRequests ? .identical : .never)
         let key = Flights.Key(

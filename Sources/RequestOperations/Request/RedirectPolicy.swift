@@ -31,9 +31,10 @@ public struct RedirectPolicy: Sendable, Hashable {
     /// Whether a redirect that changes the method, and so drops the body, is followed. `nil`, the default, leaves that to the
     /// operation.
     ///
-    /// A plain request follows it, as browsers do. An upload (``UploadOperation`` and those of a ``RequestClient``) and the
-    /// requests of an offline queue do not: they fail as ``RequestError/Code/unacceptableStatus``, because their body would
-    /// not arrive. With ``UploadProtocol/tus``, `true` creates the upload at the target.
+    /// A plain request follows it, as browsers do. An ``UploadOperation``, a request of a ``RequestClient`` with a body or
+    /// files of its own, and the requests of an offline queue do not: they fail as
+    /// ``RequestError/Code/unacceptableStatus``, because their body would not arrive. With ``UploadProtocol/tus``, `true`
+    /// creates the upload at the target.
     public var allowsMethodChange: Bool?
 
     /// Further header fields to drop when a redirect leads to another origin (scheme, host or port). None by default.

@@ -10,6 +10,14 @@ import Testing
         var page = 1
     }
 
+    struct Photo: Endpoint {
+        typealias Response = User
+        let method = HTTPMethod.post
+        let path = "photos"
+        @Ignored var bodyEncoder = ParameterEncoder.multipart
+        @Ignored var files: [MultipartFormData.Part]
+    }
+
     struct Draft: Encodable, Sendable {
         var title: String
         var size: Int
@@ -117,6 +125,38 @@ import Testing
             options.configuration.redirects.allowsMethodChange = true
         }
         #expect(data.count == 14)
+    }
+
+    @Test func `A request with a body or files of its own is not done after a redirect that drops them`() async throws {
+        let redirect = ScriptedTransport.Answer.status(303, fields: [("Location", "/b")])
+        let transport = ScriptedTransport([redirect])
+        let client = RequestClient(over: transport)
+        let part = MultipartFormData.Part(
+            name: "photo", fileName: "a.png", contentType: "image/png", content: .data(Data("x".utf8)))
+        let file = TemporaryPath()
+        try Data("content".utf8).write(to: file.url)
+        let calls: [@Sendable () async throws -> Void] = [
+            { _ = try await client.post("a", as: User.self) { $0.body = .file(file.url) } },
+            { try await client.put("a") { $0.body = .data(Data("x".utf8)) } },
+            { try await client.post("a") { $0.files = [part] } },
+            { _ = try await client.send(Photo(files: [part])) },
+            {
+                let operation = client.operation(for: Photo(files: [part]))
+                client.submit(operation)
+                _ = try await operation.value
+            },
+            { _ = try await client.upload(files: [part], to: "a", decoder: .data) },
+        ]
+        for (index, call) in calls.enumerated() {
+            await #expect {
+                try await call()
+            } throws: { RequestError.Code.unacceptableStatus ~= $0 }
+            #expect(transport.requests.count == index + 1)
+        }
+        // What parameters make is a plain request.
+        await #expect {
+            try await client.post("a", parameters: ["q": "x"])
+        } throws: { RequestError.Code.redirectLoop ~= $0 }
     }
 
     @Test func `An operation runs in any queue`() async throws {
