@@ -30,9 +30,7 @@ extension RequestClient {
         resume resumption: DownloadResumption = .betweenAttempts, segments: Int = 1, checksum: FileDigest? = nil,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) -> DownloadOperation {
-        let settings = settings.withLock { $0 }
-        var options = RequestOptions(endpoint.adjusted(settings.configuration))
-        edit(&options)
+        let (settings, options) = settled(edit) { endpoint.adjusted($0) }
         let prepare = { try PreparedRequest(endpoint, options, $0) }
         return make(
             options, settings, method: endpoint.method, path: endpoint.path, endpointType: type(of: endpoint), prepare
@@ -113,9 +111,7 @@ extension RequestClient {
         _ edit: (inout RequestOptions) -> Void,
         _ makeOperation: (ClientCall, RequestOptions, RequestConfiguration) -> Kind
     ) -> Kind {
-        let settings = settings.withLock { $0 }
-        var options = RequestOptions(settings.configuration)
-        edit(&options)
+        let (settings, options) = settled(edit)
         let prepare = { try PreparedRequest(method, path, object: nil, parameters, options, $0) }
         return make(options, settings, method: method, path: path, endpointType: nil, prepare) {
             makeOperation($0, options, $1)

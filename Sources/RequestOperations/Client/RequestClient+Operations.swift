@@ -119,9 +119,7 @@ extension RequestClient {
         _ parameters: [String: ParameterValue], _ decoder: ResponseDecoder<Value>, isStandard: Bool = false,
         _ edit: (inout RequestOptions) -> Void
     ) -> Made<Value> {
-        let settings = settings.withLock { $0 }
-        var options = RequestOptions(settings.configuration)
-        edit(&options)
+        let (settings, options) = settled(edit)
         return make(decoder, options, settings, method: method, path: path, endpointType: nil, isStandard: isStandard) {
             try PreparedRequest(method, path, object: object, parameters, options, $0)
         }
@@ -130,13 +128,25 @@ extension RequestClient {
     func call<Subject: Endpoint>(
         _ endpoint: Subject, _ edit: (inout RequestOptions) -> Void
     ) -> Made<Subject.Response> {
-        let settings = settings.withLock { $0 }
-        var options = RequestOptions(endpoint.adjusted(settings.configuration))
-        edit(&options)
+        let (settings, options) = settled(edit) { endpoint.adjusted($0) }
         return make(
             endpoint.responseDecoder, options, settings, method: endpoint.method, path: endpoint.path,
             endpointType: type(of: endpoint), isStandard: true
         ) { try PreparedRequest(endpoint, options, $0) }
+    }
+
+    /// The settings of this moment, and the options of one request.
+    ///
+    /// - Parameters:
+    ///   - edit: What the call sets.
+    ///   - adjust: What an endpoint changes in the configuration before that.
+    func settled(
+        _ edit: (inout RequestOptions) -> Void, _ adjust: (RequestConfiguration) -> RequestConfiguration = { $0 }
+    ) -> (ClientSettings, RequestOptions) {
+        let settings = settings.withLock { $0 }
+        var options = RequestOptions(adjust(settings.configuration))
+        edit(&options)
+        return (settings, options)
     }
 
     private func make<Value: Sendable>(

@@ -21,9 +21,7 @@ extension RequestClient {
         of path: String, parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) -> Pages<Value> {
-        let settings = settings.withLock { $0 }
-        var options = RequestOptions(settings.configuration)
-        edit(&options)
+        let (settings, options) = settled(edit)
         return pages(decoder, options, settings, method: .get, path: path, endpointType: nil) {
             try PreparedRequest(.get, path, object: nil, parameters, options, $0)
         }
@@ -33,9 +31,7 @@ extension RequestClient {
     public func pages<Subject: Endpoint>(
         of endpoint: Subject, _ edit: (inout RequestOptions) -> Void = { _ in }
     ) -> Pages<Subject.Response> {
-        let settings = settings.withLock { $0 }
-        var options = RequestOptions(endpoint.adjusted(settings.configuration))
-        edit(&options)
+        let (settings, options) = settled(edit) { endpoint.adjusted($0) }
         return pages(
             endpoint.responseDecoder, options, settings, method: endpoint.method, path: endpoint.path,
             endpointType: Subject.self
