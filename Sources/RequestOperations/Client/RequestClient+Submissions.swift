@@ -192,7 +192,7 @@ extension RequestClient {
     public struct ShutdownCounts: Sendable, Hashable {
         /// How many ended by themselves, as a success or a failure.
         public let finished: Int
-        /// How many were cancelled: by the shutdown, and before that while it waited.
+        /// How many were cancelled: by the shutdown, while it waited, or earlier if they had not ended when it began.
         public let cancelled: Int
     }
 
@@ -209,7 +209,7 @@ extension RequestClient {
     ///
     /// - Parameter limit: How long what runs may go on, on the clock of the ``configuration``. Zero by default. A cancel
     ///   of the Task ends this wait and that for the callbacks.
-    /// - Returns: The counts. Members of batches, chains and groups count as well.
+    /// - Returns: The counts, which are the same for every call. Members of batches, chains and groups count as well.
     @discardableResult
     public func shutdown(draining limit: Duration = .zero) async -> ShutdownCounts {
         let drained = Answer<Void>()
@@ -225,10 +225,9 @@ extension RequestClient {
         }
         let ended = Answer<Void>()
         let isIdle = table.withLock { $0.close(ended) }
-        let cancelled = cancelAll().count
+        cancelAll()
         if !isIdle { await wait(for: ended) }
-        let counts = table.withLock { $0.takeCounts() }
-        return ShutdownCounts(finished: counts.finished, cancelled: counts.cancelled + cancelled)
+        return table.withLock { $0.counts }
     }
 
     /// Waits until what was cancelled has ended and called back, or the Task is cancelled. In a suspended queue an

@@ -38,7 +38,7 @@ struct SubmissionTable: Sendable {
     private var calling: Set<RequestID> = []
     /// Whether nothing waits for the active submissions any more.
     private var hasGivenUp = false
-    /// The ends since the client was told to shut down. One that the shutdown has cancelled is not counted here.
+    /// The ends since the client was told to shut down, and what nobody had submitted when it was closed.
     private var finishedCount = 0
     private var cancelledCount = 0
 
@@ -87,8 +87,7 @@ struct SubmissionTable: Sendable {
         calling.insert(id)
         switch phase {
         case .open: break
-        case .draining where isCancelled: cancelledCount += 1
-        case .closed where isCancelled: break
+        case .draining where isCancelled, .closed where isCancelled: cancelledCount += 1
         case .draining, .closed: finishedCount += 1
         }
         return entry.submission
@@ -105,10 +104,9 @@ struct SubmissionTable: Sendable {
         return takeAnswersIfIdle()
     }
 
-    /// How many submissions have ended by themselves, and how many were cancelled before ``close(_:)``. Each is told once.
-    mutating func takeCounts() -> (finished: Int, cancelled: Int) {
-        defer { (finishedCount, cancelledCount) = (0, 0) }
-        return (finishedCount, cancelledCount)
+    /// How the submissions ended since ``drain(_:)``. What has not ended by now was cancelled and does not heed it.
+    var counts: RequestClient.ShutdownCounts {
+        RequestClient.ShutdownCounts(finished: finishedCount, cancelled: cancelledCount + activeCount)
     }
 
     /// Accepts nothing more but members. Returns `false` if the table is not idle, so that the caller must wait for the
@@ -119,7 +117,10 @@ struct SubmissionTable: Sendable {
     }
 
     /// Accepts nothing more. Returns `false` if the table is not idle, so that the caller must wait for the answer.
+    ///
+    /// The caller cancels everything. What nobody has submitted may never end, so it counts here.
     mutating func close(_ answer: Answer<Void>) -> Bool {
+        if case .closed = phase {} else { cancelledCount += entries.count - activeCount }
         phase = .closed(phase.answers)
         return wait(answer)
     }

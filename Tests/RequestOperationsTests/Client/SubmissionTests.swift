@@ -267,7 +267,22 @@ import Testing
         async let one = client.shutdown()
         async let other = client.shutdown()
         let counts = await [one, other]
-        #expect(counts.map(\.cancelled).reduce(0, +) == 1)
+        #expect(counts == Array(repeating: RequestClient.ShutdownCounts(finished: 0, cancelled: 1), count: 2))
+    }
+
+    @Test func `What was cancelled before a shutdown and has not ended counts as cancelled`() async throws {
+        let (isRunning, gate) = (Locked(false), DispatchSemaphore(value: 0))
+        client.submit(
+            BlockOperation {
+                isRunning.withLock { $0 = true }
+                gate.wait()
+            })
+        await eventually { isRunning.withLock { $0 } }
+        #expect(client.cancelAll().count == 1)
+        let shutdown = Task { await client.shutdown() }
+        await eventually { !client.table.withLock { $0.isOpen } }
+        gate.signal()
+        #expect(await shutdown.value == RequestClient.ShutdownCounts(finished: 0, cancelled: 1))
     }
 
     @Test func `A shutdown returns after all callbacks`() async throws {
