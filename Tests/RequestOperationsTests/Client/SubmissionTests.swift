@@ -286,22 +286,27 @@ import Testing
     }
 
     @Test func `A shutdown returns after all callbacks`() async throws {
-        for _ in 0..<20 {
-            let client = RequestClient(over: ScriptedTransport([.user]))
-            let calls = Locked(0)
-            for number in 0..<10 {
-                let operation = client.operation(.get, "a", as: User.self)
-                let note: @Sendable () -> Void = {
-                    Thread.sleep(forTimeInterval: 0.001)
-                    calls.withLock { $0 += 1 }
-                }
-                operation.whenFinished { _ in note() }
-                client.submit(operation) { _ in note() }
-                client.submit(ClosureOperation { number }) { _ in note() }
-            }
-            await client.shutdown(draining: .seconds(600))
-            #expect(calls.withLock { $0 } == 30)
+        let client = RequestClient(over: ScriptedTransport([.user]))
+        let (calls, gate) = (Locked(0), DispatchSemaphore(value: 0))
+        let note: @Sendable () -> Void = {
+            gate.wait()
+            gate.signal()
+            calls.withLock { $0 += 1 }
         }
+        for number in 0..<10 {
+            let operation = client.operation(.get, "a", as: User.self)
+            operation.whenFinished { _ in note() }
+            client.submit(operation) { _ in note() }
+            client.submit(ClosureOperation { number }) { _ in note() }
+        }
+        let shutdown = Task {
+            await client.shutdown(draining: .seconds(600))
+            return calls.withLock { $0 }
+        }
+        // All operations have ended, and the first callback waits.
+        await eventually { client.submissions.isEmpty && !client.table.withLock { $0.isOpen } }
+        gate.signal()
+        #expect(await shutdown.value == 30)
     }
 
     @Test func `A shutdown waits for a callback in spite of an operation that never ends`() async throws {
