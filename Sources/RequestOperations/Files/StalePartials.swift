@@ -12,7 +12,7 @@ enum StalePartials {
         let limit = Date(timeIntervalSinceNow: -Double(age.nanoseconds) / 1e9)
         let partials = names.compactMap { PartialPlace($0, in: folder) }
         let count = partials.count { removes($0, before: limit) }
-        removeSideFiles(names, of: partials, in: folder, before: limit)
+        removeSideFiles(names, of: partials, in: folder, before: limit, ofUploadsBefore: limit)
         return count
     }
 
@@ -24,15 +24,17 @@ enum StalePartials {
         // A folder that is missing or cannot be read has none of this user's.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         let limit = Date(timeIntervalSinceNow: -keptTime)
-        for place in names.compactMap({ PartialPlace($0, in: folder) }) {
+        let partials = names.compactMap { PartialPlace($0, in: folder) }
+        for place in partials {
             let canBeTakenOver = PartialRecord(at: place.whole) != nil
             _ = removes(place, before: canBeTakenOver ? limit : .distantFuture)
         }
+        removeSideFiles(names, of: partials, in: folder, before: .distantFuture, ofUploadsBefore: .distantPast)
     }
 
     /// Removes side files of uploads, and those of downloads that have no partial file. They do not count.
     private static func removeSideFiles(
-        _ names: [String], of partials: [PartialPlace], in folder: URL, before limit: Date
+        _ names: [String], of partials: [PartialPlace], in folder: URL, before limit: Date, ofUploadsBefore upload: Date
     ) {
         let needed = Set(partials.map(\.record))
         for name in names where name.hasPrefix(PartialPlace.prefix) {
@@ -41,7 +43,8 @@ enum StalePartials {
             guard isRecord || name.hasSuffix(TusRecord.suffix) else { continue }
             let attributes = try? FileManager.default.attributesOfItem(atPath: path)
             // One that is gone, or that cannot be read, belongs to somebody.
-            guard let modified = attributes?[.modificationDate] as? Date, modified <= limit else { continue }
+            guard let modified = attributes?[.modificationDate] as? Date, modified <= (isRecord ? limit : upload)
+            else { continue }
             unlink(path)
         }
     }

@@ -71,7 +71,12 @@ import Testing
         await downloadHalf()
         let kept = try folder.names
         for name in ["1", "1.5"] { try folder.write("x", to: ".RequestOperations-\(name).partial") }
+        // A run that dies after it has moved its file leaves the side file alone.
+        for name in ["2.resume", "3.upload"] { try folder.write("x", to: ".RequestOperations-\(name)") }
         DownloadOperation.removeAbandonedPartials(in: folder.url)
+        let upload = folder.file(".RequestOperations-3.upload")
+        #expect(FileManager.default.fileExists(atPath: upload.path))
+        try FileManager.default.removeItem(at: upload)
         #expect(try folder.names == kept && kept.count == 2)
         let old = Date(timeIntervalSinceNow: -8 * 24 * 3600)
         for name in kept {
