@@ -46,8 +46,9 @@
 /// has no bytes, so that a link that breaks again and again does not begin at the first byte each time.
 ///
 /// A retry is always safe. So adapters, events and the retry policy see the method PUT. The policy also retries the statuses
-/// 409, 423 (another request still holds the upload) and 460. An error of a transfer names the request that failed. The limits
-/// of an attempt are for all its requests together, except for the idle limit.
+/// 409, 423 (another request still holds the upload) and 460. An error of a transfer names the request that failed. Other
+/// errors, and the operation's description, have `tus upload` in the place of a method. The limits of an attempt are for all
+/// its requests together, except for the idle limit.
 ///
 /// An upload that is larger than the server takes (`Tus-Max-Size`) fails with ``RequestError/Code/bodyTooLarge``.
 ///
@@ -80,6 +81,7 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
         super.init(
             uploadProtocol.adjusted(request, for: content), decoder: decoder,
             configuration: uploadProtocol.adjusted(configuration.withoutElapsedLimit.requiringBody))
+        if upload.tus != nil { runner.requestState.withLock { $0.work = .tus } }
     }
 
     /// Makes an operation that uploads a form.
@@ -102,6 +104,7 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
         super.init(
             uploadProtocol.adjusted(request, for: content), decoder: decoder,
             configuration: uploadProtocol.adjusted(configuration.withoutElapsedLimit.requiringBody))
+        if upload.tus != nil { runner.requestState.withLock { $0.work = .tus } }
     }
 
     /// Where the upload is on the server, with ``UploadProtocol/tus``. `nil` before it is created, and with any other protocol.

@@ -1,6 +1,8 @@
 /// What the attempts of an operation are.
 enum AttemptedWork: Sendable, Hashable {
     case request
+    /// An upload by tus. It sends several requests, and none with the method of the operation's request.
+    case tus
     /// Other work of a ``RetryingOperation``.
     ///
     /// - Parameters:
@@ -8,8 +10,17 @@ enum AttemptedWork: Sendable, Hashable {
     ///   - name: What errors and descriptions call it.
     indirect case other(isIdempotent: Bool, name: String)
 
-    /// The name of other work. `nil` for a request.
+    /// Whether it is other work than requests.
+    var isOther: Bool {
+        if case .other = self { true } else { false }
+    }
+
+    /// What errors and descriptions name in the place of a method. `nil` for a request.
     var name: String? {
-        if case .other(_, let name) = self { name } else { nil }
+        switch self {
+        case .request: nil
+        case .tus: "tus upload"
+        case .other(_, let name): name
+        }
     }
 }

@@ -45,7 +45,7 @@ extension RequestError: LocalizedError {
         case .slotRejected: "Too many requests are waiting already."
         case .retryAfterTooLong, .retryBudgetExhausted, .circuitOpen:
             "The \(server) is not available at the moment."
-        default: subject?.value.work.map { "The work “\($0)” failed." } ?? "The request to the \(server) failed."
+        default: subject?.value.work.name.map { "The work “\($0)” failed." } ?? "The request to the \(server) failed."
         }
     }
 

@@ -2,8 +2,7 @@ extension RequestError {
     /// The request that an error is about.
     struct Subject: Sendable {
         let id: RequestID?
-        /// The name of other work. `nil` for a request.
-        let work: String?
+        private(set) var work: AttemptedWork
         private(set) var method: String
         private(set) var url: URL?
         /// Whether this is one of several requests of an attempt. The attempt itself has another method and URL.
@@ -15,7 +14,7 @@ extension RequestError {
 
         init(_ request: URLRequest, _ id: RequestID?, _ work: AttemptedWork = .request) {
             self.id = id
-            self.work = work.name
+            self.work = work
             method = request.httpMethod ?? "GET"
             url = request.url
         }
@@ -29,13 +28,13 @@ extension RequestError {
         /// Keeps what an error says about a part of the same attempt.
         mutating func keepPart(of former: Subject?) {
             guard let former, former.isPart, former.id == nil || former.id == id else { return }
-            (method, url, isPart) = (former.method, former.url, true)
+            (work, method, url, isPart) = (.request, former.method, former.url, true)
         }
 
-        /// The method and the location of a request, or the name of other work and the location of its resource.
+        /// The method and the location of a request, or the name of the work and the location of its resource.
         var line: String {
             let location = url.map { Redaction.location(of: $0) }
-            guard let work else { return "\(method) \(location ?? "no URL")" }
+            guard let work = work.name else { return "\(method) \(location ?? "no URL")" }
             return location.map { "\(work), \($0)" } ?? work
         }
     }
@@ -52,14 +51,14 @@ extension RequestError {
     public var requestID: RequestID? { subject?.value.id }
 
     /// The method of the request, as the adapters made it. `nil` if the error does not come from an operation, or from one
-    /// for other work than requests. Of an upload by tus, it is that of the request that failed.
-    public var method: String? { subject.flatMap { $0.value.work == nil ? $0.value.method : nil } }
+    /// for other work than requests. Of an upload by tus, it is that of the request that failed, and `nil` if none did.
+    public var method: String? { subject.flatMap { $0.value.work == .request ? $0.value.method : nil } }
 
     /// Scheme, host, port and path of the request's URL, as the adapters made it and before redirects. It has no user,
     /// password, query or fragment. `nil` if the error does not come from an operation, or from one for work without a
     /// resource.
     public var location: String? {
-        guard let subject = subject?.value, subject.work == nil || subject.url != nil else { return nil }
+        guard let subject = subject?.value, !subject.work.isOther || subject.url != nil else { return nil }
         return Redaction.location(of: subject.url)
     }
 

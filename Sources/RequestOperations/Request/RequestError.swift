@@ -83,10 +83,11 @@ extension RequestError: CustomStringConvertible {
     /// One line: the code, the stage, the method, the location of the URL, where a redirect led, the status and the
     /// reason. Then come the request's id, the number of attempts, and why no further one followed. If the error came
     /// from another request, for example from an adapter, the line has that one's method and location, too. Other work
-    /// than a request has its name in the place of the method. The line has no query, no field and no body.
+    /// than a request, and an upload by tus, has its name in the place of the method. The line has no query, no field and no body.
     public var description: String {
         // An attempt of other work has no stages.
-        var line = subject?.value.work != nil && stage == .transfer ? "\(code)" : "\(code) in \(stage.rawValue)"
+        let hasStages = subject?.value.work.isOther != true || stage != .transfer
+        var line = hasStages ? "\(code) in \(stage.rawValue)" : "\(code)"
         if let subject = subject?.value {
             line += ", \(subject.line)"
         } else if let head {

@@ -66,7 +66,7 @@ extension RequestRunner {
         try advance { $0.note(task, in: attempt) }
         let rights = try rights(of: attempt)
         // Other work than a request is not processed.
-        let mayBeStale = work == .request && requestState.withLock { $0.attempt(attempt)?.processCount == 1 }
+        let mayBeStale = requestState.withLock { !$0.work.isOther && $0.attempt(attempt)?.processCount == 1 }
         var waited = Duration.zero
         while true {
             if isToLeaveAlone(task, in: attempt) {

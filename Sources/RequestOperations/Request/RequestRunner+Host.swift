@@ -39,7 +39,7 @@ extension RequestRunner {
     /// What an attempt that ended with an error shows about its host.
     func outcome(of error: any Error) -> CircuitState.Outcome {
         let policy = configuration.retryPolicy
-        guard work != .request, !(error is RequestError), !error.meansCancellation else {
+        guard work.isOther, !(error is RequestError), !error.meansCancellation else {
             return policy.outcome(of: error)
         }
         // A permanent error of other work shows nothing about the host. Nor does an error after a cancel.

@@ -6,14 +6,12 @@ final class RequestRunner: IdempotencyKeySource {
     let id = RequestID()
     let configuration: RequestConfiguration
     let requestState: Locked<RequestState>
-    let work: AttemptedWork
     /// The events, if the configuration has a listener.
     private let configuredEvents: RequestEventLine?
 
     init(_ request: URLRequest, configuration: RequestConfiguration, work: AttemptedWork = .request) {
         self.configuration = configuration
-        self.work = work
-        requestState = Locked(RequestState(request))
+        requestState = Locked(RequestState(request, work: work))
         configuredEvents = configuration.onEvent.map { RequestEventLine($0) }
     }
 
@@ -22,6 +20,9 @@ final class RequestRunner: IdempotencyKeySource {
 
     /// The request from which each attempt is processed.
     var original: URLRequest { requestState.withLock { $0.original.value } }
+
+    /// What the attempts are.
+    var work: AttemptedWork { requestState.withLock { $0.work } }
 
     func retryNow() {
         requestState.withLock { $0.wait }?.end(with: .retryNow)
@@ -152,8 +153,7 @@ final class RequestRunner: IdempotencyKeySource {
 
     var failureContext: RequestState.FailureContext {
         RequestState.FailureContext(
-            id: id, deadline: configuration.deadline, moment: now, hosts: configuration.hosts,
-            work: work)
+            id: id, deadline: configuration.deadline, moment: now, hosts: configuration.hosts)
     }
 
     // MARK: Stages
@@ -270,7 +270,7 @@ final class RequestRunner: IdempotencyKeySource {
         let state = requestState.withLock { $0 }
         let timedOut = RequestError(.timedOut, stage: state.stage, reason: "the deadline of \(deadline) passed")
         return state.finalError(
-            timedOut, stage: state.stage, of: id, as: work, notRetried: .deadline, endingAttemptAt: moment)
+            timedOut, stage: state.stage, of: id, notRetried: .deadline, endingAttemptAt: moment)
     }
 
     /// The request's final error.
@@ -287,7 +287,7 @@ final class RequestRunner: IdempotencyKeySource {
         // A copy, because the error may run the user's code when it describes itself.
         let state = requestState.withLock { $0 }
         return state.finalError(
-            error, stage: stage, of: id, as: work, notRetried: notRetried, isOfAttempt: isOfAttempt)
+            error, stage: stage, of: id, notRetried: notRetried, isOfAttempt: isOfAttempt)
     }
 }
 

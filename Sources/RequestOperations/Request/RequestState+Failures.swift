@@ -7,8 +7,6 @@ extension RequestState {
         let moment: Duration
         var date = Date()
         var hosts = HostRegistry.shared
-        /// What the attempts are.
-        var work = AttemptedWork.request
     }
 
     /// Records that the running attempt has failed. The request then waits for a decision.
@@ -65,7 +63,7 @@ extension RequestState {
             // A second loss in a row says more than that a connection was old.
             skipsBackoff: transfer?.lostReusedConnection == true && !failures.lostReusedConnection,
             wasSent: sinceSending != nil, isOfDecoder: attempt.isOfDecoder(error),
-            work: context.work, hosts: context.hosts)
+            work: work, hosts: context.hosts)
         return (failure, counted)
     }
 
@@ -76,12 +74,12 @@ extension RequestState {
         let request = attempt.request ?? original.value
         if let ours = error as? RequestError {
             // What the error says about another request takes precedence over what is known of this one.
-            return ours.about(request, context.id, as: context.work).completed(by: attempt)
+            return ours.about(request, context.id, as: work).completed(by: attempt)
         }
-        if transfer == nil, attempt.stage == .transfer, context.work == .request, let urlError = error as? URLError {
+        if transfer == nil, attempt.stage == .transfer, !work.isOther, let urlError = error as? URLError {
             // The transport threw it directly. Inside a `TransferFailure` it would be an error of the user's code.
             return RequestError(RequestError.Code(urlError), stage: .transfer, underlying: urlError)
-                .completed(by: attempt).about(request, context.id)
+                .completed(by: attempt).about(request, context.id, as: work)
         }
         return error
     }
@@ -98,13 +96,12 @@ extension RequestState {
     ///   - error: The error.
     ///   - stage: The stage that failed.
     ///   - id: The id of the request.
-    ///   - work: What the attempts are.
     ///   - notRetried: Why no further attempt follows.
     ///   - isOfAttempt: Whether it is the error of the last attempt, rather than one that a decision puts in its place.
     ///   - moment: The time, if the running attempt ends too. `nil` if it does not.
     func finalError(
-        _ error: any Error, stage: RequestError.Stage, of id: RequestID? = nil, as work: AttemptedWork = .request,
-        notRetried: NotRetried? = nil, isOfAttempt: Bool = true, endingAttemptAt moment: Duration? = nil
+        _ error: any Error, stage: RequestError.Stage, of id: RequestID? = nil, notRetried: NotRetried? = nil,
+        isOfAttempt: Bool = true, endingAttemptAt moment: Duration? = nil
     ) -> RequestError {
         let attempt = attempt()
         let isOfDecoder = isOfAttempt && attempt?.isOfDecoder(error) == true

@@ -30,6 +30,8 @@ struct RequestState: Sendable {
 
     private(set) var phase = Phase.fresh(nil)
     var original: OriginalRequest
+    /// What the attempts are.
+    var work: AttemptedWork
     /// The attempt that the request goes on with, or its last one. While there is no answer, parallel hedges follow it.
     var attempts: [AttemptState] = []
     var log = AttemptLog()
@@ -53,8 +55,9 @@ struct RequestState: Sendable {
     /// The events, if something listens to them that is not in the configuration.
     private(set) var events: RequestEventLine?
 
-    init(_ request: URLRequest) {
+    init(_ request: URLRequest, work: AttemptedWork = .request) {
         original = OriginalRequest(request)
+        self.work = work
     }
 
     // MARK: Beginning and end

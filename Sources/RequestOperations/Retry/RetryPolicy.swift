@@ -239,14 +239,14 @@ public struct RetryPolicy: Sendable {
 
     /// Whether a failure is temporary.
     func isTransient(_ failure: AttemptFailure) -> Bool {
-        guard let code = failure.codeOfOurs else { return isTransient?(failure.error) ?? (failure.work != .request) }
+        guard let code = failure.codeOfOurs else { return isTransient?(failure.error) ?? failure.work.isOther }
         return code == .unacceptableStatus ? statuses.contains(failure.head?.status ?? 0) : codes.contains(code)
     }
 
     /// Why work that may have had an effect is not repeated. `nil` if it may be.
     private func reasonNotToRepeat(_ failure: AttemptFailure) -> NotRetried? {
         switch failure.work {
-        case .request where isIdempotent(failure.request): nil
+        case .request where isIdempotent(failure.request), .tus: nil
         case .request: .notRepeatable(method: failure.request.httpMethod ?? "GET")
         case .other(let isIdempotent, _): isIdempotent ? nil : .notIdempotent
         }

@@ -251,6 +251,29 @@ import Testing
         }
     }
 
+    @Test func `An error that comes from no request names the upload, and so does the operation`() async throws {
+        struct Refusal: Error {}
+        let (file, calls) = (file, Locked(0))
+        var refusing = RequestConfiguration.downloading()
+        refusing.adapters = [RequestAdapter { _ in throw Refusal() }]
+        var changing = RequestConfiguration.downloading()
+        changing.adapters = [
+            RequestAdapter { request in
+                calls.withLock { $0 += 1 }
+                if calls.withLock({ $0 }) == 2 { try Data("changed".utf8).write(to: file) }
+                return request
+            }
+        ]
+        for (configuration, code) in [(refusing, RequestError.Code.stageFailed), (changing, .fileChanged)] {
+            let peer = try await TusPeer(faults: ["POST": [.answers(503)]])
+            let operation = UploadOperation(.file(file), to: peer.url, by: .tus, configuration: configuration)
+            let error = try #require(await failure(of: operation) as? RequestError)
+            #expect(error.code == code && error.method == nil && error.location != nil)
+            #expect("\(error)".contains(", tus upload, http://") && "\(operation)".contains(": tus upload, http://"))
+            #expect(!"\(error), \(operation), \(operation.attempts)".contains("PUT"))
+        }
+    }
+
     @Test(arguments: [301, 302, 303])
     func `A creation is redirected only where its method stays, unless the caller allows it`(
         _ status: Int
