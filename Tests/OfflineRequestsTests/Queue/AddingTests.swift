@@ -28,6 +28,29 @@ import Testing
         await queue.close()
     }
 
+    @Test func `A request that the disk did not take yet is in the queue, and add says so`() async throws {
+        let (fixture, isFailing) = (try Fixture(), Locked(false))
+        let queue = try await fixture.openStranger {
+            $0.startsPaused = true
+        } flush: { descriptor in
+            guard isFailing.withLock({ $0 }) else { return DiskFlush.flush(descriptor) }
+            errno = EIO
+            return false
+        }
+        isFailing.withLock { $0 = true }
+        await #expect {
+            try await queue.add(post("a"))
+        } throws: {
+            OfflineQueueError.Code.unflushed ~= $0
+        }
+        isFailing.withLock { $0 = false }
+        #expect(try await queue.counts.pending == 1)
+        queue.resume()
+        try await queue.drain()
+        #expect(fixture.sent == ["a"])
+        await queue.close()
+    }
+
     @Test(arguments: [1e25, .infinity, .greatestFiniteMagnitude, .nan])
     func `A date that no calendar has ends no process`(seconds: Double) async throws {
         let fixture = try Fixture()

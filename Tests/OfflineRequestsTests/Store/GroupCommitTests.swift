@@ -76,6 +76,25 @@ import Testing
         await store.close()
     }
 
+    @Test func `The changes of a group share one flush, and a change alone has its own`() async throws {
+        let (fixture, flushes) = (try Fixture(), Locked(0))
+        let store = try await SQLiteStore.open(
+            name: "test", directory: fixture.directory, date: { Fixture.epoch }, onRecovery: { _ in },
+            flush: { descriptor in
+                flushes.withLock { $0 += 1 }
+                return DiskFlush.flush(descriptor)
+            })
+        let line: [@Sendable () async throws -> Void] = (0..<50).map { number in
+            { try await store.write { try $0.run("INSERT INTO outcomes VALUES (?, 0, '')", .integer(number)) } }
+        }
+        let before = flushes.withLock { $0 }
+        _ = try await inOneGroup(store, line)
+        #expect(flushes.withLock { $0 } == before + 1)
+        for _ in 0..<3 { try await store.write { try $0.run("UPDATE lease SET beat = beat + 1") } }
+        #expect(flushes.withLock { $0 } == before + 4)
+        await store.close()
+    }
+
     @Test func `A sign of life waits for one commit at most`() async throws {
         let fixture = try Fixture()
         let store = try await store(fixture)

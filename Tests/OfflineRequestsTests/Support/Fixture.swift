@@ -46,15 +46,19 @@ final class Fixture: Sendable {
     }
 
     /// A second queue over the same files, as another process would have it.
+    ///
+    /// - Parameter flush: Brings the commits in the file of a descriptor to the disk.
     func openStranger(
-        _ name: String = "test", _ edit: (inout OfflineConfiguration) -> Void = { _ in }
+        _ name: String = "test", _ edit: (inout OfflineConfiguration) -> Void = { _ in },
+        flush: @escaping @Sendable (Int32) -> Bool = DiskFlush.flush
     ) async throws -> OfflineRequestQueue {
         var configuration = configuration
         edit(&configuration)
+        configuration = configuration.bounded
         let events = EventHub()
-        let store = try await SQLiteStore.open(name: name, directory: directory, date: configuration.date) {
-            events.send(.recovered($0))
-        }
+        let store = try await SQLiteStore.open(
+            name: name, directory: directory, date: configuration.date, onRecovery: { events.send(.recovered($0)) },
+            flush: flush)
         return OfflineRequestQueue(
             name: name, directory: directory, path: nil, store: store, events: events, configuration: configuration)
     }

@@ -11,6 +11,7 @@ final class SQLiteDatabase: @unchecked Sendable {
     private let date: @Sendable () -> Date
     /// Called after a recovery, on the queue of the owner.
     private let onRecovery: @Sendable (OfflineRecovery) -> Void
+    private let flush: @Sendable (Int32) -> Bool
 
     /// A check that can be ended from another thread.
     private enum Checking {
@@ -35,14 +36,18 @@ final class SQLiteDatabase: @unchecked Sendable {
     ///   - isReader: Whether it only reads. A reader leaves recovery to the writer. `false` by default.
     ///   - date: The time of the calendar.
     ///   - onRecovery: Called with what was done about a damage.
+    ///   - flush: Brings the file of a descriptor to the disk, once after each commit. Returns `false` and sets `errno` if it
+    ///     fails.
     init(
         files: QueueFiles, isReader: Bool = false, date: @escaping @Sendable () -> Date,
-        onRecovery: @escaping @Sendable (OfflineRecovery) -> Void = { _ in }
+        onRecovery: @escaping @Sendable (OfflineRecovery) -> Void = { _ in },
+        flush: @escaping @Sendable (Int32) -> Bool = DiskFlush.flush
     ) throws {
         self.files = files
         self.isReader = isReader
         self.date = date
         self.onRecovery = onRecovery
+        self.flush = flush
         gate = try FileLock(files.gate.path)
         mark = try CommitMark(files.mark.path)
     }
@@ -223,7 +228,7 @@ final class SQLiteDatabase: @unchecked Sendable {
 
     /// Brings the commits of all processes to the disk. SQLite does so itself only before it moves the log into the database.
     private func flushLog() throws {
-        guard let log, DiskFlush.flush(log.fileDescriptor) else {
+        guard let log, flush(log.fileDescriptor) else {
             throw UnflushedCommit(underlying: FileError(path: files.log.path, code: errno))
         }
     }

@@ -24,11 +24,11 @@ package final class SQLiteStore: OfflineStore {
 
     private init(
         _ files: QueueFiles, outcomeRetention: Duration, date: @escaping @Sendable () -> Date,
-        onRecovery: @escaping @Sendable (OfflineRecovery) -> Void
+        onRecovery: @escaping @Sendable (OfflineRecovery) -> Void, flush: @escaping @Sendable (Int32) -> Bool
     ) throws {
         self.files = files
         self.outcomeRetention = outcomeRetention
-        writer = GroupCommit(try SQLiteDatabase(files: files, date: date, onRecovery: onRecovery))
+        writer = GroupCommit(try SQLiteDatabase(files: files, date: date, onRecovery: onRecovery, flush: flush))
         reader = SQLiteReader(try SQLiteDatabase(files: files, isReader: true, date: date))
         checker = try SQLiteDatabase(files: files, isReader: true, date: date)
         ownerLock = OwnerLock(of: owner, in: files)
@@ -45,10 +45,12 @@ package final class SQLiteStore: OfflineStore {
     ///   - date: The time of the calendar.
     ///   - onRecovery: Called when a damage was found and repaired, here or later.
     ///   - onFailure: Called if a large database could not be checked or repaired in the background.
+    ///   - flush: Brings the commits in the file of a descriptor to the disk.
     package static func open(
         name: String, directory: URL, outcomeRetention: Duration = .seconds(30 * 86_400),
         date: @escaping @Sendable () -> Date, onRecovery: @escaping @Sendable (OfflineRecovery) -> Void,
-        onFailure: @escaping @Sendable (OfflineQueueError) -> Void = { _ in }
+        onFailure: @escaping @Sendable (OfflineQueueError) -> Void = { _ in },
+        flush: @escaping @Sendable (Int32) -> Bool = DiskFlush.flush
     ) async throws -> SQLiteStore {
         do {
             let files = try QueueFiles(name: name, directory: directory)
@@ -56,7 +58,7 @@ package final class SQLiteStore: OfflineStore {
                 try files.makeFolders()
                 try OwnerLock.removeRemains(in: files)
                 let store = try SQLiteStore(
-                    files, outcomeRetention: outcomeRetention, date: date, onRecovery: onRecovery)
+                    files, outcomeRetention: outcomeRetention, date: date, onRecovery: onRecovery, flush: flush)
                 return (store, try BodyFiles.old(in: files.bodies))
             }
             // The first transaction opens the database.
