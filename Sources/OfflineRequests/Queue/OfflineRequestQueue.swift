@@ -62,6 +62,7 @@ public final class OfflineRequestQueue: Sendable {
     /// - Parameters:
     ///   - path: What the queue is known by in this process; `nil` if it is not shared.
     ///   - events: Where the store tells of recoveries.
+    ///   - configuration: How the queue delivers, ``OfflineConfiguration/bounded``.
     init(
         name: String, directory: URL, path: String?, store: any OfflineStore, events: EventHub,
         configuration: OfflineConfiguration
@@ -69,7 +70,7 @@ public final class OfflineRequestQueue: Sendable {
         self.name = name
         self.directory = directory
         self.path = path
-        dispatcher = Dispatcher(store: store, configuration: configuration.bounded, events: events, waiters: Waiters())
+        dispatcher = Dispatcher(store: store, configuration: configuration, events: events, waiters: Waiters())
         events.open()
         if configuration.startsPaused { pause() }
         dispatcher.start()
