@@ -25,7 +25,9 @@ import Testing
         let numbers: [(table: String, row: Int64, column: String)]
     }
 
-    private static func sample() async throws -> Sample {
+    private static let sample = Task { try await makeSample() }
+
+    private static func makeSample() async throws -> Sample {
         let fixture = try Fixture()
         let store = try await SQLiteStore.open(
             name: "test", directory: fixture.directory, date: { Fixture.epoch }, onRecovery: { _ in })
@@ -164,19 +166,27 @@ import Testing
         await queue.close()
     }
 
-    /// Each bit of each number with `REQUEST_OPERATIONS_STRESS=full`, one bit of each number in the suite.
+    /// Each bit of each number with `REQUEST_OPERATIONS_STRESS=full`. In the suite, one bit of each number, in pairs of
+    /// different rows.
     @Test(.timeLimit(.minutes(60)))
     func `A changed bit of a number neither ends the process nor stops the queue nor loses a record`() async throws {
-        let sample = try await Self.sample()
+        let sample = try await Self.sample.value
         var places: [Place] = []
         for (index, number) in sample.numbers.enumerated() {
             let bits = Extent.isFull ? Array(0..<64) : [[62, 63, 1, 0, 40, 55, 61][index % 7]]
             places += bits.map { Place(table: number.table, row: number.row, column: number.column, bit: $0) }
         }
+        let half = (places.count + 1) / 2
+        let pairs = (0..<half).map { [places[$0]] + places.dropFirst(half + $0).prefix(1) }
+        let groups = Extent.isFull ? places.map { [$0] } : pairs
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for (index, place) in places.enumerated() {
+            for (index, places) in groups.enumerated() {
                 if index >= 8 { try await group.next() }
-                group.addTask { try await Self.check(sample, "\(place)") { try Self.change(place, $0) } }
+                group.addTask {
+                    try await Self.check(sample, "\(places)") { connection in
+                        try places.map { try Self.change($0, connection) }.contains(true)
+                    }
+                }
             }
             try await group.waitForAll()
         }
@@ -197,14 +207,14 @@ import Testing
         "UPDATE outcomes SET ended = 1e308, id = 9223372036854775807",
     ])
     func `The greatest and least numbers do not end the process`(change: String) async throws {
-        try await Self.check(Self.sample(), change) { connection in
+        try await Self.check(Self.sample.value, change) { connection in
             try connection.execute("PRAGMA ignore_check_constraints = ON; \(change)")
             return true
         }
     }
 
     @Test func `The check of a large database beside the work finds wrong numbers`() async throws {
-        let sample = try await Self.sample()
+        let sample = try await Self.sample.value
         let fixture = try Fixture()
         let files = try fixture.files()
         try sample.database.write(to: files.database)
@@ -223,7 +233,7 @@ import Testing
     }
 
     @Test func `Wrong numbers are told, and are right afterwards`() async throws {
-        let sample = try await Self.sample()
+        let sample = try await Self.sample.value
         let fixture = try Fixture()
         let files = try fixture.files()
         try sample.database.write(to: files.database)
