@@ -107,6 +107,23 @@
                 #expect(status == 130 || status == 143)
                 withExtendedLifetime(place) {}
             }
+
+            @Test(arguments: [32, 24]) func `With too few file descriptors, a running queue says so and loses nothing`(
+                limit: Int
+            ) async throws {
+                let server = try await LoopbackServer.start { _ in .empty(204) }
+                let place = QueuePlace()
+                _ = try await place.run("add", server.url("/a").absoluteString)
+                let tool = try place.start(["run"], after: "ulimit -n \(limit)")
+                // With 32, the connection waits for a descriptor until its limit of 15 s.
+                let said = await tool.errors(lines: 1)
+                #expect(said.contains("no file descriptor") || said.contains("Too many open files"), "\(said)")
+                tool.send(SIGTERM)
+                tool.send(SIGINT)
+                let status = try await tool.end().status
+                #expect(status == 130 || status == 143)
+                #expect(try await place.run("run", "--drain").lines == ["1 delivered 204"])
+            }
         #endif
 
         @Test func `A command that finds damage says what was done`() async throws {
