@@ -233,3 +233,155 @@ final class RecoveryLines: Sendable {
         return state.withLock { $0.known.change(origin) { $0[cause].releases(at: now) } } ?? true
     }
 }
+
+/// The right of a request to end its wait for its host early. Its next attempt reports the outcome once.
+///
+/// If no attempt follows because the request was cancelled, the release is dropped without an outcome. Then the next
+/// request in the line takes its place.
+final class Release: Sendable {
+    enum Cause {
+        /// A success at the host.
+        case success
+        /// A sign that does not come from the host, such as a network that is back.
+        case sign
+    }
+
+    enum Outcome {
+        case succeeded
+        /// The attempt failed by a fault of the host.
+        case failed
+        /// The attempt showed nothing about the host, or showed that it works. The next request takes its place.
+        case passesOn
+        /// No outcome will be reported, and no request takes its place.
+        case untold
+    }
+
+    private let lines: RecoveryLines
+    private let origin: Origin
+    private let cause: Cause
+    private let pause: Duration
+    private let isSettled = Locked(false)
+
+    init(_ lines: RecoveryLines, of origin: Origin, after cause: Cause, pause: Duration) {
+        self.lines = lines
+        self.origin = origin
+        self.cause = cause
+        self.pause = pause
+    }
+
+    deinit { settle(.passesOn) }
+
+    /// Reports the outcome, unless one has been reported.
+    func settle(_ outcome: Outcome) {
+        let wasSettled = isSettled.withLock { isSettled in
+            defer { isSettled = true }
+            return isSettled
+        }
+        if !wasSettled { lines.settle(outcome, of: origin, after: cause, pause: pause) }
+    }
+}
+
+/// Decides whether the successes of one host release requests that wait for it. A pure value. Times count from a fixed
+/// start.
+///
+/// A host that has really recovered answers the released requests. A host that comes and goes does not. So each failed
+/// release costs trust. Without trust, no release follows for a pause. If that soon happens again, the pause doubles
+/// each time.
+package struct HostRecoveries: Sendable {
+    private enum Phase {
+        /// Successes release requests, since this time.
+        case open(trust: Int, since: Duration)
+        /// Successes release no requests until this time.
+        case closed(until: Duration)
+    }
+
+    private var phase = Phase.open(trust: Self.trustAtFirst, since: .zero)
+    /// The last pause. Zero if there was none, or if it was long ago.
+    private var pause = Duration.zero
+
+    /// This is enough for one failed release, but not for two in a row.
+    private static let trustAtFirst = 4
+    /// A long recovery can survive four failures in a row.
+    private static let mostTrust = 16
+    /// What a failure costs, in successes. One of five releases may fail.
+    private static let costOfFailure = 4
+    /// The longest pause, as a multiple of the first one.
+    private static let mostPauses = 20
+
+    package init() {}
+
+    /// Whether a success releases requests now.
+    package mutating func releases(at now: Duration) -> Bool {
+        guard case .closed(let end) = phase else { return true }
+        guard now >= end else { return false }
+        if isIdle(at: now) {
+            self = HostRecoveries()
+        } else {
+            phase = .open(trust: 0, since: now)
+        }
+        return true
+    }
+
+    /// Records that a released request succeeded.
+    package mutating func succeeded() {
+        guard case .open(let trust, let since) = phase else { return }
+        phase = .open(trust: min(trust + 1, Self.mostTrust), since: since)
+    }
+
+    /// Records that a released request failed by a fault of the host.
+    ///
+    /// - Parameter first: The length of a first pause.
+    package mutating func failed(at now: Duration, pause first: Duration) {
+        guard case .open(let trust, let since) = phase else { return }
+        guard trust < Self.costOfFailure else {
+            phase = .open(trust: trust - Self.costOfFailure, since: since)
+            return
+        }
+        pause = isIdle(at: now) ? first : min(max(pause * 2, first), first * Self.mostPauses)
+        phase = .closed(until: now + pause)
+    }
+
+    /// Whether the earlier pauses no longer matter, because the last one ended at least its own length ago.
+    func isIdle(at now: Duration) -> Bool {
+        switch phase {
+        case .open(_, let since): pause == .zero || now - since >= pause
+        case .closed(let end): now - end >= pause
+        }
+    }
+}
+
+/// An entry in a table that is made later, and that may have to be removed before it is made.
+final class LaterEntry: Sendable {
+    private enum State {
+        case awaited
+        case made(remove: @Sendable () -> Void)
+        case ended
+
+        var isEnded: Bool { if case .ended = self { true } else { false } }
+    }
+
+    private let state = Locked(State.awaited)
+
+    /// Makes the entry, unless `end()` came first. It is called once.
+    ///
+    /// - Parameter make: Makes the entry and returns the closure that removes it.
+    func begin(_ make: () -> @Sendable () -> Void) {
+        guard !state.withLock({ $0.isEnded }) else { return }
+        let remove = make()
+        let isEnded = state.withLock { state in
+            if state.isEnded { return true }
+            state = .made(remove: remove)
+            return false
+        }
+        if isEnded { remove() }
+    }
+
+    /// Removes the entry, or prevents it from being made. It is called once.
+    func end() {
+        let former = state.withLock { state in
+            defer { state = .ended }
+            return state
+        }
+        if case .made(let remove) = former { remove() }
+    }
+}
