@@ -178,3 +178,199 @@ extension RequestError.Stage {
     /// Whether an error that the transport throws fails the attempt in this stage.
     var isOfTransfer: Bool { self == .transfer || self == .validate }
 }
+
+extension RequestError: LocalizedError {
+    /// An English sentence for people who know nothing about HTTP: what happened, and with which host.
+    ///
+    /// If the cause is your own `LocalizedError`, its `errorDescription` replaces this sentence. That applies to
+    /// ``Code/stageFailed``, and to the error that an ``ErrorBodyDecoder`` makes of a rejected response. For a log, use
+    /// ``description``.
+    public var errorDescription: String? { sentenceOfCause ?? sentence }
+
+    private var sentenceOfCause: String? {
+        switch code {
+        case .unacceptableStatus, .stageFailed: (underlying as? any LocalizedError)?.errorDescription
+        default: nil
+        }
+    }
+
+    private var sentence: String {
+        let server = host.map { "server \($0)" } ?? "server"
+        return switch code {
+        case .badURL: "The address is not one that can be requested."
+        case .unsupportedScheme: "Addresses of this kind cannot be requested."
+        case .invalidField, .unencodableBody, .unencodableParameter: "The request could not be put together."
+        case .bodyNotReplayable: "The data could not be sent a second time."
+        case .unsupported: "The request asks for something that is not possible here."
+        case .timedOut: "The request to the \(server) took too long."
+        case .cannotResolveHost: "The \(server) could not be found."
+        case .cannotConnect: "No connection to the \(server) could be made."
+        case .notConnected: "There is no connection to a network."
+        case .outOfLocalResources: "This process has no files, threads, memory or ports left for the request."
+        case .connectionLost, .truncatedBody: "The connection to the \(server) was lost."
+        case .secureConnectionFailed: "No secure connection to the \(server) could be made."
+        case .untrustedCertificate, .pinningFailed: "The identity of the \(server) could not be verified."
+        case .clientCertificateRejected:
+            "The certificate with which this side identifies itself could not be used or was not accepted."
+        case .proxyFailed: "No connection could be made through the proxy."
+        case .unacceptableStatus: sentence(ofStatus: head?.status, server)
+        case .unacceptableContentType, .malformedResponse, .undecodable, .emptyBody:
+            "The answer of the \(server) could not be read."
+        case .undecodableContent: "The answer of the \(server) could not be decompressed."
+        case .bodyTooLarge: "The answer of the \(server) is too large."
+        case .fileFailed: "The answer of the \(server) could not be saved."
+        case .tooManyRedirects, .redirectLoop: "The \(server) passed the request on too often."
+        case .insecureRedirect: "The \(server) passed the request on to an address that is not secure."
+        case .dependencyFailed, .skipped: "Something that had to come first did not succeed."
+        case .conditionFailed: "A condition for this does not hold."
+        case .slotRejected: "Too many requests are waiting already."
+        case .retryAfterTooLong, .retryBudgetExhausted, .circuitOpen:
+            "The \(server) is not available at the moment."
+        default: subject?.value.work.name.map { "The work “\($0)” failed." } ?? "The request to the \(server) failed."
+        }
+    }
+
+    private func sentence(ofStatus status: Int?, _ server: String) -> String {
+        guard let status else { return "The \(server) did not accept the request." }
+        return switch status {
+        case 401, 407: "The \(server) asks for a sign-in (status \(status))."
+        case 403: "The \(server) does not allow the request (status 403)."
+        case 404, 410: "The \(server) has nothing at this address (status \(status))."
+        case 429: "The \(server) was sent too many requests (status 429)."
+        case 500, 502, 503, 504: "The \(server) is not able to answer at the moment (status \(status))."
+        default: "The \(server) answered with status \(status)."
+        }
+    }
+}
+
+extension RequestError {
+    /// The request that an error is about.
+    struct Subject: Sendable {
+        let id: RequestID?
+        private(set) var work: AttemptedWork
+        private(set) var method: String
+        private(set) var url: URL?
+        /// Whether this is one of several requests of an attempt. The attempt itself has another method and URL.
+        private(set) var isPart = false
+        /// `nil` for the error of an attempt.
+        var notRetried: NotRetried?
+        /// The other request whose operation caused the error, if any.
+        var origin: OtherRequest?
+
+        init(_ request: URLRequest, _ id: RequestID?, _ work: AttemptedWork = .request) {
+            self.id = id
+            self.work = work
+            method = request.httpMethod ?? "GET"
+            url = request.url
+        }
+
+        /// One of several requests that an attempt sends.
+        init(part request: URLRequest) {
+            self.init(request, nil)
+            isPart = true
+        }
+
+        /// Keeps what an error says about a part of the same attempt.
+        mutating func keepPart(of former: Subject?) {
+            guard let former, former.isPart, former.id == nil || former.id == id else { return }
+            (work, method, url, isPart) = (.request, former.method, former.url, true)
+        }
+
+        /// The method and the location of a request, or the name of the work and the location of its resource.
+        var line: String {
+            let location = url.map { Redaction.location(of: $0) }
+            guard let work = work.name else { return "\(method) \(location ?? "no URL")" }
+            return location.map { "\(work), \($0)" } ?? work
+        }
+    }
+
+    /// Another request, such as one that an adapter sent.
+    struct OtherRequest: Sendable {
+        /// Its method and its location.
+        let line: String
+        let host: String?
+    }
+
+    /// The id of the request, equal to that of its operation (``RetryingOperation/id``). `nil` if the error does not
+    /// come from an operation.
+    public var requestID: RequestID? { subject?.value.id }
+
+    /// The method of the request, as the adapters made it. `nil` if the error does not come from an operation, or from one
+    /// for other work than requests. Of an upload by tus, it is that of the request that failed, and `nil` if none did.
+    public var method: String? { subject.flatMap { $0.value.work == .request ? $0.value.method : nil } }
+
+    /// Scheme, host, port and path of the request's URL, as the adapters made it and before redirects. It has no user,
+    /// password, query or fragment. `nil` if the error does not come from an operation, or from one for work without a
+    /// resource.
+    public var location: String? {
+        guard let subject = subject?.value, !subject.work.isOther || subject.url != nil else { return nil }
+        return Redaction.location(of: subject.url)
+    }
+
+    /// Why no further attempt followed, as a phrase: `POST, no idempotency key`, `4 of 4 attempts`, `not a passing
+    /// failure`, `the deadline`. `nil` in the error of a single attempt.
+    public var notRetried: String? { subject?.value.notRetried?.description }
+
+    /// The host that the error is about. After a redirect, it is the host that the redirect led to.
+    var host: String? {
+        subject?.value.origin?.host ?? (head?.url ?? attempts.last?.redirects.last ?? subject?.value.url)?.host
+    }
+
+    /// The error, assigned to a request. If it came from another request, it keeps that one's method and location.
+    func about(
+        _ request: URLRequest, _ id: RequestID?, as work: AttemptedWork = .request, notRetried: NotRetried? = nil
+    ) -> RequestError {
+        var error = self
+        var subject = Subject(request, id, work)
+        subject.keepPart(of: self.subject?.value)
+        subject.notRetried = notRetried
+        subject.origin = origin(besides: id)
+        error.subject = Box(subject)
+        return error
+    }
+
+    /// The request that this error came from, if it has another id.
+    private func origin(besides id: RequestID?) -> OtherRequest? {
+        guard let subject = subject?.value else { return nil }
+        guard subject.origin == nil, let id, let other = subject.id, other != id else { return subject.origin }
+        return OtherRequest(line: subject.line, host: host)
+    }
+
+    /// The error, as one of a request that is a part of its attempt.
+    func ofPart(_ request: URLRequest) -> RequestError {
+        var error = self
+        error.subject = Box(Subject(part: request))
+        return error
+    }
+}
+
+extension DecodingError {
+    /// What was wrong with a body, and at which coding path, such as `no value for 'name' at users[3]`. It contains no
+    /// value of the body, which the decoder's own text may quote.
+    var phrase: String {
+        switch self {
+        case .keyNotFound(let key, let context): "no value for '\(key.stringValue)'" + Self.place(of: context)
+        case .valueNotFound(let type, let context): "no value of type \(type)" + Self.place(of: context)
+        case .typeMismatch(let type, let context): "another type than \(type)" + Self.place(of: context)
+        case .dataCorrupted(let context) where context.codingPath.isEmpty: "the body is not in its format"
+        case .dataCorrupted(let context): "a value that is not valid" + Self.place(of: context)
+        @unknown default: "the body is not in its format"
+        }
+    }
+
+    /// The most characters of a path that are shown. They are its last ones, because these name the place.
+    private static let longestPath = 200
+
+    private static func place(of context: Context) -> String {
+        var path = ""
+        for key in context.codingPath {
+            if let index = key.intValue {
+                path += "[\(index)]"
+            } else {
+                path += path.isEmpty ? key.stringValue : ".\(key.stringValue)"
+            }
+        }
+        guard !path.isEmpty else { return " at the top" }
+        return " at " + (path.count > longestPath ? "…" + path.suffix(longestPath) : path)
+    }
+}

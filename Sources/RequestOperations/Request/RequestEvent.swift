@@ -67,3 +67,310 @@ public struct RequestEvent: Sendable {
         case ended((any Error)?)
     }
 }
+
+/// Why a request waits before its next attempt. If there are several reasons, it is the one that sets the length of the
+/// wait.
+public enum WaitReason: Sendable, Hashable {
+    /// It waits for its backoff, or for a delay that you decided.
+    case backoff
+    /// It waits until its ``RetryBudget`` has room for the retry.
+    case budget
+    /// A `Retry-After` asked for it, in its own response or in another one from the host.
+    case retryAfter
+    /// It waits until the circuit of its host lets it pass (``CircuitBreaker``).
+    case circuit
+}
+
+/// What ended a wait between two attempts.
+public enum WakeReason: Sendable, Hashable {
+    /// The backoff or the server's `Retry-After` was over.
+    case backoff
+    /// An early-retry observer returned first. The value is the name of its type.
+    case observer(String)
+    /// ``RetryingOperation/retryNow()`` was called.
+    case retryNow
+
+    /// Whether an early sign of recovery ended the wait.
+    var isSign: Bool { if case .observer = self { true } else { false } }
+}
+
+/// The identity of a request. It stays the same over all retries and redirects.
+public struct RequestID: Hashable, Sendable, CustomStringConvertible {
+    /// A number that no other request of the process has.
+    public let rawValue: UInt64
+
+    private static let last = Locked<UInt64>(0)
+
+    init() {
+        rawValue = Self.last.withLock { last in
+            last += 1
+            return last
+        }
+    }
+
+    /// The number in decimal.
+    public var description: String { String(rawValue) }
+}
+
+extension RequestEvent: CustomStringConvertible, CustomReflectable {
+    /// One line: the id of the request, the step, and for a wait the reason.
+    public var description: String { "request \(id): \(step)" + (waitReason.map { " (\($0))" } ?? "") }
+
+    /// No children, so that `dump` shows the same line.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}
+
+extension RequestEvent.Step: CustomStringConvertible, CustomReflectable {
+    /// One line. It shows scheme, host, port and path of a URL, and the status of a head. Of an error that is not ours
+    /// it shows only the type.
+    public var description: String {
+        switch self {
+        case .began: "began"
+        case .attemptBegan(let attempt): "attempt \(attempt) began"
+        case .hedgeBegan(let attempt): "attempt \(attempt) began as a hedge"
+        case .notHedged(let refusal): "not hedged: \(refusal)"
+        case .hedgeDecided(let attempt): "goes on with attempt \(attempt)"
+        case .waitsForSlot: "waits for a slot"
+        case .gotSlot(let waited): "got a slot after \(waited)"
+        case .redirected(let source, let target):
+            "redirected from \(Redaction.location(of: source)) to \(Redaction.location(of: target))"
+        case .head(let head): "head: \(head)"
+        case .attemptFailed(let failure): "failed: \(failure)"
+        case .decided(let decision): "decided: \(decision)"
+        case .waitsForConnectivity: "waits for a network"
+        case .waits(let delay): "waits \(delay)"
+        case .woke(let reason): "woke: \(reason)"
+        case .uploadRefused(let status): "the stored upload was refused (status \(status)) and is created anew"
+        case .abandoned(let stage): "left \(stage.rawValue) behind"
+        case .ended(let error?): "ended: \(error.redacted)"
+        case .ended(nil): "ended: success"
+        }
+    }
+
+    /// No children, so that `dump` shows the same line.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}
+
+extension WaitReason: CustomStringConvertible {
+    /// `backoff`, `budget`, `Retry-After` or `circuit`.
+    public var description: String {
+        switch self {
+        case .backoff: "backoff"
+        case .budget: "budget"
+        case .retryAfter: "Retry-After"
+        case .circuit: "circuit"
+        }
+    }
+}
+
+extension WakeReason: CustomStringConvertible {
+    /// `backoff`, `retryNow`, or the name of the observer's type.
+    public var description: String {
+        switch self {
+        case .backoff: "backoff"
+        case .observer(let name): name
+        case .retryNow: "retryNow"
+        }
+    }
+}
+
+extension Hedging.Refusal: CustomStringConvertible, CustomReflectable {
+    /// Why there was no hedge, as a phrase.
+    public var description: String {
+        switch self {
+        case .notRepeatable: "the request is not one that is hedged"
+        case .tooLate: "the elapsed limit has passed"
+        case .hostLeftAlone: "the host asked to be left alone"
+        case .noSlot: "no slot is free"
+        case .circuitOpen: "the circuit is open"
+        case .budgetExhausted: "the retry budget has no room"
+        case .failed(let error): error.redacted
+        }
+    }
+
+    /// No children, so that `dump` does not show the error of a stage.
+    public var customMirror: Mirror { Mirror(opaque: self) }
+}
+
+extension RetryingOperation {
+    /// The steps of the operation from now on. The stream ends after ``RequestEvent/Step/ended(_:)``.
+    ///
+    /// ```swift
+    /// for await event in operation.events { print(event) }
+    /// ```
+    ///
+    /// Every call makes a stream of its own. A stream keeps the newest 256 steps that were not read yet, so a slow reader
+    /// misses old steps but never the end. A stream of an operation that has ended has only its end. To drop a stream
+    /// does not cancel the operation.
+    public final var events: AsyncStream<RequestEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: RequestEvent.self, bufferingPolicy: .bufferingNewest(256))
+        let remove = listen { event in
+            continuation.yield(event)
+            if case .ended = event.step { continuation.finish() }
+        }
+        continuation.onTermination = { _ in remove() }
+        return stream
+    }
+}
+
+/// An operation that tells its steps.
+protocol EventSource {
+    var id: RequestID { get }
+
+    /// Adds a listener for the steps from now on. One that comes after the end is told of the end. Returns what removes
+    /// it.
+    @discardableResult
+    func listen(_ listener: @escaping @Sendable (RequestEvent) -> Void) -> @Sendable () -> Void
+
+    /// Calls a closure each time that the operation begins to wait before its next attempt, or at once if it waits.
+    func subscribeToRetries(_ body: @escaping @Sendable () -> Void)
+}
+
+extension RetryingOperation: EventSource {
+    @discardableResult
+    final func listen(_ listener: @escaping @Sendable (RequestEvent) -> Void) -> @Sendable () -> Void {
+        let remove = runner.listen(listener)
+        // An operation that ended without listeners has told nobody.
+        switch state.withLock({ $0.lifecycle.ending }) {
+        case nil: break
+        case .succeeded: runner.emit(.ended(nil))
+        case .failed(let error): runner.emit(.ended(error))
+        }
+        return remove
+    }
+
+    final func subscribeToRetries(_ body: @escaping @Sendable () -> Void) {
+        let waits = Locked(ToldWaits())
+        let tell: @Sendable (Int?) -> Void = { attempt in
+            // The wait may begin while the subscription does. Then both tell it, and the second one finds it told.
+            if let attempt, waits.withLock({ $0.isNews(attempt) }) { body() }
+        }
+        listen { [weak runner] event in
+            switch event.step {
+            case .attemptFailed(let failure): waits.withLock { $0.failed = failure.attempt }
+            case .attemptBegan: waits.withLock { $0.failed = nil }
+            case .waits: tell(waits.withLock { $0.failed } ?? runner?.attemptBeforeWait)
+            default: break
+            }
+        }
+        tell(runner.attemptBeforeWait)
+    }
+}
+
+/// Which waits a subscription has told.
+private struct ToldWaits {
+    /// The attempt that failed last, unless another one runs. The wait after it may be over when its event comes.
+    var failed: Int?
+    private var last = 0
+
+    /// Notes a wait after an attempt. Returns whether it is told for the first time.
+    mutating func isNews(_ attempt: Int) -> Bool {
+        defer { last = max(last, attempt) }
+        return attempt > last
+    }
+}
+
+extension RequestRunner {
+    /// The number of the attempt that failed, while the request waits before its next attempt.
+    fileprivate var attemptBeforeWait: Int? {
+        if case .waiting(_, let failure) = requestState.withLock({ $0.phase }) { failure.attempt } else { nil }
+    }
+}
+
+/// Reports the events of one request to its listeners. They come in order and one at a time, whatever threads they are sent
+/// from. None comes after the end.
+final class RequestEventLine: Sendable {
+    typealias Listener = @Sendable (RequestEvent) -> Void
+
+    private struct State {
+        var listeners: [(number: Int, listener: Listener)] = []
+        var lastListener = 0
+        /// The end, once the listeners have been told of it.
+        var toldEnd: RequestEvent?
+        var untold: [RequestEvent] = []
+        var isTelling = false
+        var hasEnded = false
+        var hasToldLastStage = false
+
+        /// Adds an event. Returns whether the caller must report it.
+        mutating func add(_ event: RequestEvent) -> Bool {
+            guard !hasEnded else { return false }
+            if case .ended = event.step { hasEnded = true }
+            return put(event)
+        }
+
+        /// Adds the event that the last stage was left behind, unless it was added before.
+        mutating func addLastStage(_ event: RequestEvent) -> Bool {
+            guard !hasEnded, !hasToldLastStage else { return false }
+            hasToldLastStage = true
+            return put(event)
+        }
+
+        private mutating func put(_ event: RequestEvent) -> Bool {
+            untold.append(event)
+            defer { isTelling = true }
+            return !isTelling
+        }
+
+        /// The next event and its listeners. If there is none, returns `nil` and records that no thread is reporting any
+        /// more.
+        mutating func next() -> (event: RequestEvent, listeners: [(number: Int, listener: Listener)])? {
+            isTelling = !untold.isEmpty
+            guard isTelling else { return nil }
+            let event = untold.removeFirst()
+            guard case .ended = event.step else { return (event, listeners) }
+            toldEnd = event
+            defer { listeners = [] }
+            return (event, listeners)
+        }
+
+        /// Adds a listener. If the end was told, returns it instead.
+        mutating func add(_ listener: @escaping Listener) -> (number: Int, end: RequestEvent?) {
+            lastListener += 1
+            if toldEnd == nil { listeners.append((lastListener, listener)) }
+            return (lastListener, toldEnd)
+        }
+    }
+
+    private let state = Locked(State())
+    /// The listener of the configuration. It comes before all others.
+    private let listener: Listener?
+
+    init(_ listener: Listener? = nil) {
+        self.listener = listener
+    }
+
+    /// Adds a listener for the events from now on. One that comes after the end is told of the end at once.
+    ///
+    /// - Returns: The number by which ``remove(_:)`` knows it.
+    func listen(_ listener: @escaping Listener) -> Int {
+        let (number, end) = state.withLock { $0.add(listener) }
+        if let end { listener(end) }
+        return number
+    }
+
+    func remove(_ number: Int) {
+        // The listener leaves the lock before it is freed, because its end may run the user's code.
+        let removed = state.withLock { state in
+            state.listeners.firstIndex { $0.number == number }.map { state.listeners.remove(at: $0) }
+        }
+        withExtendedLifetime(removed) {}
+    }
+
+    func tell(_ event: RequestEvent) {
+        if state.withLock({ $0.add(event) }) { tellAll() }
+    }
+
+    /// Reports that the last stage of a request was left behind, unless that was reported before.
+    func tellLastStage(_ event: RequestEvent) {
+        if state.withLock({ $0.addLastStage(event) }) { tellAll() }
+    }
+
+    private func tellAll() {
+        while let next = state.withLock({ $0.next() }) {
+            listener?(next.event)
+            for (_, listener) in next.listeners { listener(next.event) }
+        }
+    }
+}
