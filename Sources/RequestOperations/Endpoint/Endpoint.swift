@@ -198,3 +198,73 @@ extension RequestError.Code {
     /// The cause is in ``RequestError/underlying`` and names the property.
     public static let unencodableParameter = Self("unencodableParameter")
 }
+
+extension Endpoint {
+    /// One line: the type, the method, the path and the names of the parameters, without any values.
+    ///
+    /// `print` and the debugger show this line, so a credential in a property does not get into a log.
+    public var debugDescription: String {
+        var line = "\(Self.self): \(method.rawValue) \(Redaction.default.location(path))"
+        guard let parameters = try? EndpointParameters(of: self) else { return line + " (cannot be encoded)" }
+        let parts = [
+            ("path", parameters.path), ("query", parameters.query), ("fields", parameters.fields),
+            ("body", parameters.body),
+        ]
+        for (name, record) in parts where !record.members.isEmpty {
+            line += ", \(name): " + record.members.map(\.name).sorted().joined(separator: " ")
+        }
+        return line
+    }
+}
+
+extension Redaction {
+    /// A path or URL without user, password and query.
+    fileprivate func location(_ path: String) -> String {
+        let reference = URLReference(path)
+        let location = reference.location
+        // Without a user, the location is shown as written. A URL would escape the template in it.
+        guard location.utf8.contains(UInt8(ascii: "@")) else { return location }
+        // Text that is not a URL may have a password anywhere.
+        guard URL(string: location) != nil else { return Self.mark }
+        return reference.location(withUserAs: Self.mark + "@")
+    }
+}
+
+/// The type of ``Endpoint/requestObject`` for an endpoint without a request object.
+public struct NoRequestObject: Encodable, Sendable {
+    /// Makes the only value.
+    public init() {}
+
+    /// Encodes no member.
+    public func encode(to encoder: any Encoder) throws {}
+}
+
+/// The operation of an endpoint. Its body may be one that a `URLRequest` cannot hold.
+// Unchecked for the same reason as the superclass: the state of this class never changes.
+final class EndpointOperation<Value: Sendable>: URLRequestOperation<Value>, @unchecked Sendable {
+    private let prepared: Result<EndpointRequest, any Error>
+
+    init(
+        _ prepared: Result<EndpointRequest, any Error>, orFailingAs placeholder: @autoclosure () -> URLRequest,
+        _ decoder: ResponseDecoder<Value>, _ configuration: RequestConfiguration
+    ) {
+        self.prepared = prepared
+        let request = (try? prepared.get())?.request ?? placeholder()
+        super.init(request, decoder: decoder, configuration: configuration)
+    }
+
+    override var isProcessedByAdapters: Bool { true }
+
+    override func process(_ request: URLRequest) async throws -> URLRequest {
+        // A problem with the endpoint is thrown here, so that the failure has a stage.
+        _ = try prepared.get()
+        return try await super.process(request)
+    }
+
+    override func makeTask(for request: URLRequest) async throws -> TransportTask {
+        let prepared = try prepared.get()
+        guard prepared.isStreamed else { return try await super.makeTask(for: request) }
+        // The body is made for each attempt. A file that an earlier operation wrote has its final size only now.
+        return .upload(request, from: try prepared.makeBody())
+    }
+}

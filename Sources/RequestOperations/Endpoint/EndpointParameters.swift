@@ -97,3 +97,77 @@ extension ParameterPlacement {
         self == .field ? name.lowercased() : name
     }
 }
+
+/// Parameters that a request has beside those of its endpoint.
+struct RequestParameters: Sendable {
+    /// All parameters of the endpoint win over these.
+    var defaults: [String: ParameterValue] = [:]
+    /// These win over all parameters of the endpoint.
+    var own: [String: ParameterValue] = [:]
+    /// Where parameters go. `nil`, the default, means where the method puts them.
+    var placement: ParameterPlacement?
+
+    /// The same without defaults that one of the URLs already has. `nil` if they have none.
+    func withoutDefaults(in urls: [String], _ naming: ParameterNaming) -> RequestParameters? {
+        guard !defaults.isEmpty else { return nil }
+        let names = urls.reduce(into: Set<String>()) { $0.formUnion($1.namesInQuery) }
+        var rest = self
+        rest.defaults = defaults.filter { !names.contains($0.key) && !names.contains(naming.name(for: $0.key)) }
+        return rest.defaults.count < defaults.count ? rest : nil
+    }
+}
+
+extension String {
+    /// The names of parameters in the query of a URL. Of a nested name such as `ids[]`, also the first part.
+    fileprivate var namesInQuery: Set<String> {
+        guard let mark = utf8.firstIndex(of: UInt8(ascii: "?")) else { return [] }
+        let query = self[mark...].dropFirst().prefix { $0 != "#" }
+        return query.split(separator: "&").reduce(into: []) { names, item in
+            let raw = item.prefix { $0 != "=" }.replacingOccurrences(of: "+", with: " ")
+            let name = raw.removingPercentEncoding ?? raw
+            names.formUnion([name, String(name.prefix { $0 != "[" })])
+        }
+    }
+}
+
+/// Finds a subclass of an endpoint with properties that the inherited `encode(to:)` does not encode.
+enum SubclassCheck {
+    /// - Parameters:
+    ///   - endpoint: The endpoint. Only an object of a subclass is checked.
+    ///   - encoded: The names of the parameters, and the keys of the parameters that wrappers place.
+    ///   - typesOfKeys: The names of the key types that the endpoint was encoded with.
+    static func check(_ endpoint: some Endpoint, encoded: [String], typesOfKeys: [String]) throws {
+        var missing: [String] = []
+        var mirror = Mirror(reflecting: endpoint)
+        // The root class encodes its own properties itself, or leaves them out itself.
+        while let superclass = mirror.superclassMirror {
+            // A class that used keys of its own encodes itself. It leaves properties out on purpose.
+            let type = String(reflecting: mirror.subjectType)
+            if !typesOfKeys.contains(where: { $0.hasPrefix(type + ".") }) {
+                missing += properties(of: mirror).filter { label, name in
+                    !encoded.contains { [label, name, endpoint.naming.name(for: name)].contains($0) }
+                }.map(\.name)
+            }
+            mirror = superclass
+        }
+        guard !missing.isEmpty else { return }
+        let names = missing.map { "'\($0)'" }.joined(separator: ", ")
+        throw EndpointProblem(
+            description:
+                "\(names) of the class '\(type(of: endpoint))' would be left out: it writes its own encode(to:), with"
+                + " CodingKeys of its own, or wraps them in @Ignored.")
+    }
+
+    /// The properties of one class that could be parameters.
+    private static func properties(of mirror: Mirror) -> [(label: String, name: String)] {
+        mirror.children.compactMap { child in
+            guard let label = child.label, !isLeftOut(child.value), !label.hasPrefix("$") else { return nil }
+            let name = StoredProperty.name(label)
+            return ReservedNames.all.contains(name) ? nil : (label, name)
+        }
+    }
+
+    private static func isLeftOut(_ value: Any) -> Bool {
+        (value as? any PlacedParameter)?.placement == .ignored
+    }
+}

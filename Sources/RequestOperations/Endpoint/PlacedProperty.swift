@@ -43,3 +43,122 @@ extension PlacedProperty: PlacedParameter {
         return wrappedValue
     }
 }
+
+// The wrappers have these short names only in endpoints. Elsewhere the names could clash with other modules, such as
+// SwiftUI's Path.
+extension Endpoint {
+    /// Puts a property into the path, as a variable of the template (RFC 6570): `@Path var id: Int`.
+    ///
+    /// Single values, arrays and values with members can be expanded. A variable whose value is `nil` is undefined and
+    /// expands to nothing: `{/id}` leaves the segment out. A value that would leave a segment empty is an error, such
+    /// as `nil` or `""` in `users/{id}`. The path would name another resource.
+    public typealias Path<Value: Encodable> = PlacedProperty<Value, PathPlace>
+
+    /// Puts a property into the query, with any method: `@Query("per_page") var pageSize = 20`.
+    public typealias Query<Value: Encodable> = PlacedProperty<Value, QueryPlace>
+
+    /// Puts a property into a header field of the request: `@Field("If-Match") var tag = ""`.
+    ///
+    /// The elements of an array are joined by `", "` (RFC 9110, section 5.6.1). None of them may be `nil` or empty. A
+    /// property that is `nil` as a whole sets no field. A name that is not a token is an error, and so is a value with
+    /// a line break or a NUL.
+    public typealias Field<Value: Encodable> = PlacedProperty<Value, FieldPlace>
+
+    /// Puts a property into the body, with any method: `@Body var reason: String`.
+    public typealias Body<Value: Encodable> = PlacedProperty<Value, BodyPlace>
+}
+
+/// A part of a request as a type. The wrappers of endpoints differ by this type: ``PlacedProperty``.
+public protocol ParameterPlace {
+    /// The part.
+    static var placement: ParameterPlacement { get }
+}
+
+/// The path, as the place of ``Endpoint/Path``.
+public enum PathPlace: ParameterPlace {
+    /// ``ParameterPlacement/path``.
+    public static var placement: ParameterPlacement { .path }
+}
+
+/// The query, as the place of ``Endpoint/Query``.
+public enum QueryPlace: ParameterPlace {
+    /// ``ParameterPlacement/query``.
+    public static var placement: ParameterPlacement { .query }
+}
+
+/// The header fields, as the place of ``Endpoint/Field``.
+public enum FieldPlace: ParameterPlace {
+    /// ``ParameterPlacement/field``.
+    public static var placement: ParameterPlacement { .field }
+}
+
+/// The body, as the place of ``Endpoint/Body``.
+public enum BodyPlace: ParameterPlace {
+    /// ``ParameterPlacement/body``.
+    public static var placement: ParameterPlacement { .body }
+}
+
+/// The part of a request that a property of an endpoint goes to.
+public enum ParameterPlacement: Sendable, Hashable {
+    /// A variable of the path's template.
+    case path
+    /// The query.
+    case query
+    /// A header field.
+    case field
+    /// The body.
+    case body
+    /// No part.
+    case ignored
+}
+
+/// Keeps a property of an endpoint, or of its request object, out of the request. The value need not be encodable.
+@propertyWrapper
+public struct Ignored<Value>: Encodable {
+    /// The value of the property.
+    public var wrappedValue: Value
+
+    /// Wraps a value.
+    public init(wrappedValue: Value) {
+        self.wrappedValue = wrappedValue
+    }
+
+    /// Encodes nothing into a request. An encoder that does not know endpoints gets a null.
+    public func encode(to encoder: any Encoder) throws {
+        if let tree = encoder as? ParameterTreeEncoder {
+            tree.slot.node = .absent
+            return
+        }
+        var container = encoder.singleValueContainer()
+        try container.encodeNil()
+    }
+}
+
+extension Ignored: Sendable where Value: Sendable {}
+
+extension Ignored: PlacedParameter {
+    var placement: ParameterPlacement { .ignored }
+    var valueType: Any.Type { Value.self }
+    var name: String? { nil }
+    var wrapped: (any Encodable)? { nil }
+}
+
+/// A property wrapper that says where its property goes.
+protocol PlacedParameter {
+    var placement: ParameterPlacement { get }
+    /// The declared type of the property.
+    var valueType: Any.Type { get }
+    /// The name that replaces the name of the property.
+    var name: String? { get }
+    /// The value; `nil` for an optional without a value.
+    var wrapped: (any Encodable)? { get }
+}
+
+/// An optional of any type.
+protocol OptionalParameter {
+    var encodableValue: (any Encodable)? { get }
+}
+
+extension Optional: OptionalParameter where Wrapped: Encodable {
+    var encodableValue: (any Encodable)? { flatMap { $0 } }
+}

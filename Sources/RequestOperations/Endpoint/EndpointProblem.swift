@@ -1,4 +1,0 @@
-/// A problem with an endpoint, described in one sentence.
-struct EndpointProblem: Error, CustomStringConvertible {
-    let description: String
-}
