@@ -1,4 +1,0 @@
-/// The elements of an unkeyed container.
-final class ParameterList {
-    var elements: [ParameterNode] = []
-}
