@@ -138,3 +138,66 @@ extension NetworkPath.Reading {
     /// The reading for a system that reports nothing.
     static let unknown = NetworkPath.Reading(level: .routed, interface: .other)
 }
+
+/// Whether the machine is connected to a network.
+public enum Reachability: Sendable, Hashable {
+    /// There is no network. No interface except the machine's own loopback is up and has an address.
+    case unreachable
+    /// There is a network on an interface. It does not tell whether a host can be reached through it.
+    case reachable(Interface)
+
+    /// The kinds of interface.
+    public enum Interface: Sendable, Hashable {
+        /// Ethernet, or an interface that looks like it, such as that of a container.
+        case wired
+        /// A wireless local network.
+        case wifi
+        /// A cellular network.
+        case cellular
+        /// Another kind, or an unknown one.
+        case other
+    }
+
+    /// Whether there is a network.
+    public var isReachable: Bool { self != .unreachable }
+
+    /// The kind of interface; `nil` without a network.
+    public var interface: Interface? {
+        if case .reachable(let interface) = self { interface } else { nil }
+    }
+}
+
+/// The monitor of this system's network.
+enum SystemPath {
+    static func monitor() -> any PathMonitor {
+        #if os(Linux)
+            // A sandbox may forbid the socket.
+            RouteMonitor() ?? SilentMonitor()
+        #elseif canImport(Network)
+            FrameworkMonitor()
+        #else
+            SilentMonitor()
+        #endif
+    }
+}
+
+/// Reports the state of the system's network.
+protocol PathMonitor: Sendable {
+    /// The first reading.
+    var initial: NetworkPath.Reading { get }
+
+    /// Reports each later reading, one at a time. It is called once.
+    func start(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void)
+
+    /// Stops all reports.
+    func stop()
+}
+
+/// The monitor for a system that reports nothing.
+struct SilentMonitor: PathMonitor {
+    var initial: NetworkPath.Reading { .unknown }
+
+    func start(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {}
+
+    func stop() {}
+}
