@@ -79,3 +79,66 @@ extension AsynchronousOperation {
         if !state.withLock({ $0.putBack(sifted) }) { sifted.tell(of: id) }
     }
 }
+
+/// A state of an operation to which one can subscribe.
+public enum ObservedState: Sendable, Hashable {
+    /// An attempt has failed, and the operation waits before the next one. Only a ``RetryingOperation`` reaches this
+    /// state, as often as it waits.
+    case retrying
+    /// The operation has ended, with a value or an error.
+    case finished
+    /// The operation has ended as cancelled.
+    case cancelled
+}
+
+extension AsynchronousOperation {
+    /// Calls a closure when the operation reaches a state, or at once if it is in that state.
+    ///
+    /// The closure runs where `whenFinished` closures run. It is called once, for ``ObservedState/retrying`` once for each
+    /// wait. An operation ends either as finished or as cancelled. Closures of an operation that a client made come in the
+    /// order of its steps.
+    ///
+    /// ```swift
+    /// operation.subscribe(to: .finished) { print("done") }
+    /// ```
+    public final func subscribe(to state: ObservedState, _ body: @escaping @Sendable () -> Void) {
+        switch state {
+        case .retrying: (self as? any EventSource)?.subscribeToRetries { [weak self] in self?.callBack(body) }
+        case .finished: whenFinished { if !$0.isCancellation { body() } }
+        case .cancelled: whenFinished { if $0.isCancellation { body() } }
+        }
+    }
+}
+
+extension Result {
+    /// Whether this is the result of a cancelled operation.
+    var isCancellation: Bool {
+        if case .failure(let error) = self { error is CancellationError } else { false }
+    }
+}
+
+/// An operation of this package, whatever the type of its value.
+protocol FinishAnnouncing: Operation {
+    /// The error of an operation that has finished with one.
+    var failure: (any Error)? { get }
+
+    /// Calls an observer once when the operation has finished, or at once if it has.
+    func subscribeToFinish(wantsResult: Bool, _ observer: @escaping @Sendable () -> Void)
+
+    func announceFinish(toDependent dependent: Locked<OperationState>)
+
+    /// Takes out the dependencies of an operation that nothing else refers to.
+    func takeDependencies() -> [Operation]
+}
+
+extension AsynchronousOperation: FinishAnnouncing {
+    var failure: (any Error)? {
+        guard case .failed(let error)? = state.withLock({ $0.lifecycle.ending }) else { return nil }
+        return error
+    }
+}
+
+extension DispatchQueue {
+    /// Runs `whenFinished` closures one at a time, unless an operation has another queue.
+    static let completions = DispatchQueue(label: "RequestOperations.completions")
+}

@@ -390,5 +390,10 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     }
 }
 
+extension AsynchronousOperation: CustomReflectable {
+    /// No children, because an operation holds its request, its configuration and its value.
+    public final var customMirror: Mirror { Mirror(opaque: self) }
+}
+
 /// How long a cancelled operation waits for its work to return.
 private let cancellationGrace = Duration.milliseconds(50)
