@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// Renames a file within a directory, unless the new name is taken. It works like rename(2), but replaces nothing.
 ///
 /// - Returns: 0, or the error number. `EEXIST` means that the name is taken. `ENOSYS` or `EINVAL` means that the system
@@ -13,4 +21,9 @@ package func renameExclusively(_ name: String, to newName: String, in directory:
         // The type above comes from the header <stdio.h>. 1 is RENAME_NOREPLACE.
         return unsafeBitCast(address, to: Function.self)(directory, name, directory, newName, 1) == 0 ? 0 : errno
     #endif
+}
+
+/// `write(2)` under another name, for types that have a `write` member of their own.
+func writeBytes(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(file, bytes, count)
 }
