@@ -293,3 +293,37 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
         for producer in held.withLock({ $0.admitProducers() }) { producer.resume(with: .success(())) }
     }
 }
+
+/// An object that may hold a place of a `RequestQueue`. It lends the place to operations that its stages add to that
+/// queue.
+///
+/// Without this, a request that an adapter sends through its own queue would wait for the place of its own request.
+/// That request waits for the adapter, so both would wait forever.
+protocol PlaceHolder: AnyObject, Sendable {
+    /// Whether it now holds a place of the queue with this limiter.
+    func holdsPlace(of limiter: RequestLimiter) -> Bool
+}
+
+extension RequestQueue {
+    /// The place holder whose stage runs on the current Task.
+    @TaskLocal static var placeHolder: (any PlaceHolder)?
+}
+
+extension AsynchronousOperation: PlaceHolder {
+    /// The holder that lends a place to what the stages of this operation add.
+    var lender: any PlaceHolder { state.withLock { $0.membership.lender } ?? self }
+}
+
+/// The progress of a queue, which counts operations once somebody has set a total. Any thread may add to it.
+// Unchecked like its superclass. `counting` makes one step of reading and writing the count.
+final class QueueProgress: LockedProgress, @unchecked Sendable {
+    // Recursive, because an observer of the count may end another operation.
+    private let counting = NSRecursiveLock()
+
+    /// Counts a finished operation, unless the total is zero.
+    func countOne() {
+        counting.withLock {
+            if totalUnitCount != 0 { completedUnitCount += 1 }
+        }
+    }
+}
