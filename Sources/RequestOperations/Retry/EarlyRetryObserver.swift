@@ -18,3 +18,203 @@ extension EarlyRetryObserver {
         }
     }
 }
+
+/// Ends a wait early when another request to the same scheme, host and port succeeds. It is one of the default observers
+/// of a ``RetryPolicy``.
+///
+/// ```swift
+/// configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver(pause: .seconds(10))]
+/// ```
+///
+/// Each success releases two requests that wait for the host, in the order in which they began to wait. So two start
+/// after the first success, then four, then eight. The recovery is as fast as the host answers, and the waiting
+/// requests never all start at once. The success of any ``URLRequestOperation`` with the same ``HostRegistry`` counts,
+/// once its response was accepted and decoded. The success of the probe of a ``CircuitBreaker`` counts too. Work that
+/// names no host (``RetryingOperation``) is not released.
+///
+/// A released request passes the limiter and the breaker like any other. It does not draw on the ``RetryBudget``. What
+/// its retry took from the budget before is given back. A wait that a `Retry-After` or an open circuit requires is
+/// never shortened. If a released request fails, it waits again as after any failure. It may also end without a sign of
+/// a fault of the host, for example by a cancel or with status 404. Then the next one is released.
+///
+/// Failures of released requests stop the releases. After two in a row, or more than one in five, no success releases a
+/// request for the length of ``pause``. If that soon happens again, the pause doubles each time, up to twenty times its
+/// length. So a host that fails every other request does not undo the backoff of the failing requests.
+///
+/// A wait that ends early does not count for the backoff. If the attempt then fails, the same delay follows once more.
+/// If that wait also ends early and its attempt fails, the next delay follows.
+public struct HostRecoveryObserver: EarlyRetryObserver, TabledObserver {
+    /// How long no success releases a request after releases failed. 3 s by default; a negative time counts as zero.
+    public let pause: Duration
+
+    /// Makes an observer.
+    ///
+    /// - Parameter pause: How long no success releases a request after releases failed. 3 s by default.
+    public init(pause: Duration = .seconds(3)) {
+        // An alarm has the same bound. It leaves room for a pause that is twenty times as long.
+        self.pause = min(max(pause, .zero), .seconds(Int32.max))
+    }
+
+    /// Returns when successes of other requests to the host release this request.
+    ///
+    /// - Throws: `CancellationError`.
+    public func wait(after failure: AttemptFailure) async throws {
+        try await waitInTask(after: failure)
+    }
+
+    /// Returns when successes of other requests release one that waits for the host of a URL.
+    ///
+    /// - Throws: `CancellationError`.
+    package func wait(forHostOf url: URL, in hosts: HostRegistry) async throws {
+        let failure = AttemptFailure(
+            CancellationError(), attempt: 1, request: URLRequest(url: url), stage: .transfer, head: nil,
+            requestMayHaveBeenProcessed: true, bodyIsReplayable: true, backoffStep: 1, elapsed: .zero, timeLeft: nil,
+            date: Date(), uncounted: 0, redirect: nil, wasRefused: false, hosts: hosts)
+        try await waitInTask(after: failure)
+    }
+
+    func watch(
+        after failure: AttemptFailure?, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
+        holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
+    ) -> @Sendable () -> Void {
+        let origin = Origin(failure?.request.url)
+        // A success of work without a host says nothing about other work without one.
+        guard !origin.host.isEmpty else { return {} }
+        return hosts.recoveries.enter(origin, pause: pause, after: hold, on: clock, wake)
+    }
+}
+
+/// Ends a wait early when the machine connects to a network again. It is one of the default observers of a
+/// ``RetryPolicy``.
+///
+/// ```swift
+/// configuration.retryPolicy.earlyRetryObservers = [ReachabilityObserver(path: path), HostRecoveryObserver()]
+/// ```
+///
+/// Only a change counts: from unreachable to reachable, or from a network without a default route to one with it. A
+/// machine that stays connected ends no wait.
+///
+/// A new network says nothing about the hosts behind it. So the requests that wait at that moment join the line of
+/// their host. They join in the order in which they began to wait, with jitter over ``spread``. Two requests to each
+/// host start at once. If both fail, the network was too early a sign, and no others start because of it. The others
+/// are released as with a ``HostRecoveryObserver``: each success releases two. A request that is not released waits its
+/// full time. All rules of that observer apply here too. A released retry does not draw on the ``RetryBudget``, and it
+/// passes the limiter and the breaker. A wait that a `Retry-After` or an open circuit requires is not shortened.
+///
+/// Work that names no host (``RetryingOperation``) has no line. All of it starts, with jitter over ``spread``, and
+/// draws on the budget.
+///
+/// A wait that ends early does not count for the backoff. If the attempt fails, the same delay follows once more.
+public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
+    /// The time over which the requests that wait are spread after a change. 0.5 s by default; a negative time counts
+    /// as zero.
+    public let spread: Duration
+
+    /// `nil` means the shared path. It is made when the first request waits, because it opens a socket.
+    private let path: NetworkPath?
+    /// Whether a network that is already there counts as a sign.
+    private let countsWhatIs: Bool
+
+    /// Makes an observer.
+    ///
+    /// - Parameters:
+    ///   - path: The connection to watch. `nil`, the default, means ``NetworkPath/shared``, the machine's own.
+    ///   - spread: The time over which the requests that wait are spread after a change. 0.5 s by default.
+    public init(path: NetworkPath? = nil, spread: Duration = .milliseconds(500)) {
+        self.init(path: path, spread: spread, countsWhatIs: false)
+    }
+
+    init(path: NetworkPath?, spread: Duration = .milliseconds(500), countsWhatIs: Bool) {
+        self.path = path
+        self.spread = max(spread, .zero)
+        self.countsWhatIs = countsWhatIs
+    }
+
+    /// Returns when the path has become reachable and the host's line releases this request.
+    ///
+    /// - Throws: `CancellationError`.
+    public func wait(after failure: AttemptFailure) async throws {
+        try await waitInTask(after: failure)
+    }
+
+    func watch(
+        after failure: AttemptFailure?, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
+        holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
+    ) -> @Sendable () -> Void {
+        let path = path ?? .shared
+        let end = hold > .zero ? clock.now + hold : nil
+        let remove = path.watch { [spread] part in
+            let share = part.lowerBound + (part.upperBound - part.lowerBound) * random.next()
+            let held = end.map { $0 - clock.now } ?? .zero
+            let delay = max(.rounded(seconds: spread.inSeconds * share), held)
+            // Before a first attempt, the request waits only for the network, not for the host's line. Work without a
+            // host has no line, and a success of such work says nothing about other work.
+            let origin = Origin(failure?.request.url)
+            guard !origin.host.isEmpty else {
+                let alarm = clock.alarm(after: delay) { _ = wake(nil) }
+                return { alarm.cancel() }
+            }
+            return hosts.recoveries.enter(
+                origin, pause: HostRecoveryObserver().pause, after: delay, on: clock, tries: true, wake)
+        }
+        // We check this only after the watch has begun, so that no change is missed.
+        guard countsWhatIs, path.isConnected else { return remove }
+        remove()
+        let alarm = clock.alarm(after: .zero) { _ = wake(nil) }
+        return { alarm.cancel() }
+    }
+}
+
+/// An early-retry observer of this package. For each waiting request it costs an entry in a shared table, but no Task.
+protocol TabledObserver: EarlyRetryObserver {
+    /// Adds an entry for a wait.
+    ///
+    /// - Parameters:
+    ///   - failure: The attempt that failed; `nil` before the first one.
+    ///   - hosts: The registry with the lines of requests that wait for a host.
+    ///   - hold: How long, from now on, nothing ends the wait.
+    ///   - wake: Ends the wait, with the release of a retry. Returns whether the wait was still under way.
+    /// - Returns: A closure that removes the entry. It is called once.
+    func watch(
+        after failure: AttemptFailure?, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
+        holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
+    ) -> @Sendable () -> Void
+}
+
+extension TabledObserver {
+    /// Waits for the sign in a Task, for observers that are built on this one. It reports no outcome of the release.
+    func waitInTask(after failure: AttemptFailure) async throws {
+        let answer = Answer<Void>()
+        let remove = watch(
+            after: failure, in: failure.hosts, on: failure.hosts.clock, using: .system, holdingBack: .zero
+        ) { release in
+            let isFirst = answer.resume(with: .success(()))
+            if isFirst { release?.settle(.untold) }
+            return isFirst
+        }
+        defer { remove() }
+        try await withTaskCancellationHandler {
+            try await answer.value
+        } onCancel: {
+            answer.resume(with: .failure(CancellationError()))
+        }
+    }
+}
+
+/// An observer whose sign counts only after a delay. Until then the host is to be left alone, or there is no room for
+/// the retry. If the inner observer is one of this package, this costs no Task, see ``RetryWait``.
+struct HeldBackObserver: EarlyRetryObserver {
+    let observer: any EarlyRetryObserver
+    let delay: Duration
+
+    func wait(after failure: AttemptFailure) async throws {
+        try await wait(after: failure, on: failure.hosts.clock)
+    }
+
+    func wait(after failure: AttemptFailure, on clock: RequestClock) async throws {
+        let end = clock.now + delay
+        try await observer.wait(after: failure)
+        let left = end - clock.now
+        if left > .zero { try await clock.sleep(for: left) }
+    }
+}
