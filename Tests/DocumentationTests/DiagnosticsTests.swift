@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What the compiler says about a program that imports the modules.
-@Suite struct DiagnosticsTests {
+@Suite(.timeLimit(.minutes(10))) struct DiagnosticsTests {
     @Test func `A wrong case of an enum of one's own is named as such`() async throws {
         let program = """
             import OfflineRequests

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The pages as GitHub shows them.
-@Suite struct LinkTests {
+@Suite(.timeLimit(.minutes(10))) struct LinkTests {
     private let pages: [Page]
 
     init() throws {

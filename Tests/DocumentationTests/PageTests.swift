@@ -1,6 +1,6 @@
 import Testing
 
-@Suite struct PageTests {
+@Suite(.timeLimit(.minutes(10))) struct PageTests {
     @Test func `A block has its language lines and place`() throws {
         let page = try Page(path: "a.md", text: "Text\n\n```swift\nlet a = 1\n\nlet b = 2\n```\n")
         let block = try #require(page.blocks.first)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct ReadmeTests {
+@Suite(.timeLimit(.minutes(10))) struct ReadmeTests {
     private let readme: Page
     /// The manifest without white space.
     private let manifest: String

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct SampleTests {
+@Suite(.timeLimit(.minutes(10))) struct SampleTests {
     @Test func `Every sample compiles`() async throws {
         let outcome = try await Tool.withFolder { folder in
             var files: [String] = []

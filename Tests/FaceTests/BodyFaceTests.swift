@@ -2,7 +2,7 @@ import RequestOperations
 import Testing
 
 /// The public face of endpoints, parameters and bodies, as code that must compile.
-@Suite struct BodyFaceTests {
+@Suite(.timeLimit(.minutes(10))) struct BodyFaceTests {
     private let url = URL(string: "http://example.invalid/users/1")!
 
     @Test func endpoints() throws {

@@ -4,7 +4,7 @@ import Testing
 
 /// The public face: what programs elsewhere are written against, as code that must compile. A line that has to change here
 /// breaks them.
-@Suite struct FaceTests {
+@Suite(.timeLimit(.minutes(10))) struct FaceTests {
     private let url = URL(string: "http://example.invalid/users/1")!
 
     @Test func operations() async throws {

@@ -3,7 +3,7 @@ import RequestOperations
 import Testing
 
 /// The names of the module OfflineRequests that programs use, without `@testable`.
-@Suite struct OfflineFaceTests {
+@Suite(.timeLimit(.minutes(10))) struct OfflineFaceTests {
     struct Favourite: Codable, Sendable { let id: Int }
 
     final class Handler: OfflineMessageHandler<Favourite>, @unchecked Sendable {

@@ -3,7 +3,7 @@ import RequestOperationsTesting
 import Testing
 
 /// Subclasses of a program's own inherit all initialisers, also those for convenience.
-@Suite struct SubclassFaceTests {
+@Suite(.timeLimit(.minutes(10))) struct SubclassFaceTests {
     private final class Items: URLRequestOperation<[Int]>, @unchecked Sendable {}
     private final class Kind<Value: Sendable>: URLRequestOperation<Value>, @unchecked Sendable {}
     private final class Download: DownloadOperation, @unchecked Sendable {}

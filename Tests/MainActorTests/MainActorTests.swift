@@ -3,7 +3,7 @@ import RequestOperationsTesting
 import Testing
 
 /// Programs whose code is on the main actor by default (SE-0466). The manifest compiles this target in that way.
-@Suite struct MainActorTests {
+@Suite(.timeLimit(.minutes(10))) struct MainActorTests {
     private let url = URL(string: "http://a.example/")!  // A literal that is a URL.
     private let transport = ScriptedTransport([.body(Data(#"{"name": "Ada"}"#.utf8))])
 

@@ -1,7 +1,7 @@
 import RequestOperationsTesting
 import Testing
 
-@Suite struct CollectorTests {
+@Suite(.timeLimit(.minutes(10))) struct CollectorTests {
     @Test func `It keeps the order`() {
         let numbers = Collector<Int>()
         for number in 1...3 { numbers.append(number) }

@@ -1,7 +1,7 @@
 import RequestOperationsTesting
 import Testing
 
-@Suite struct DoorTests {
+@Suite(.timeLimit(.minutes(10))) struct DoorTests {
     @Test func `Who waits passes when it opens`() async {
         let door = Door()
         await withTaskGroup { group in

@@ -2,7 +2,7 @@ import RequestOperations
 import RequestOperationsTesting
 import Testing
 
-@Suite struct ManualClockTests {
+@Suite(.timeLimit(.minutes(10))) struct ManualClockTests {
     private let clock = ManualClock()
 
     /// A Task that sleeps on the clock.

@@ -3,7 +3,7 @@ import RequestOperations
 import RequestOperationsTesting
 import Testing
 
-@Suite struct ScriptedTransportTests {
+@Suite(.timeLimit(.minutes(10))) struct ScriptedTransportTests {
     // A literal that is a URL.
     private static let request = URLRequest(url: URL(string: "http://example.invalid/path")!)
 

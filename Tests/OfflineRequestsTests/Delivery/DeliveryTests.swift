@@ -3,7 +3,7 @@ import Testing
 
 @testable import OfflineRequests
 
-@Suite struct DeliveryTests {
+@Suite(.timeLimit(.minutes(10))) struct DeliveryTests {
     @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 599])
     func `A passing status is tried again`(status: Int) async throws {
         let fixture = try Fixture([.status(status), .status(204)])

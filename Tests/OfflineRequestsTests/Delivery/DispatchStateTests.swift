@@ -3,7 +3,7 @@ import Testing
 
 @testable import OfflineRequests
 
-@Suite struct DispatchStateTests {
+@Suite(.timeLimit(.minutes(10))) struct DispatchStateTests {
     private static func record(_ id: Int64, host: String? = nil) -> StoredRecord {
         StoredRecord(
             id: OfflineRecord.ID(rawValue: id), state: .inFlight,

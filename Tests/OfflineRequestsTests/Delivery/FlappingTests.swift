@@ -3,7 +3,7 @@ import Testing
 
 @testable import OfflineRequests
 
-@Suite struct FlappingTests {
+@Suite(.timeLimit(.minutes(10))) struct FlappingTests {
     @Test func `A flapping network sends nothing twice`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()

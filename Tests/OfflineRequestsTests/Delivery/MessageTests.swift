@@ -10,7 +10,7 @@ private struct Favourite: Codable, Sendable, Equatable {
 
 private struct Refusal: Error {}
 
-@Suite struct MessageTests {
+@Suite(.timeLimit(.minutes(10))) struct MessageTests {
     @Test func `A message becomes a request`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()

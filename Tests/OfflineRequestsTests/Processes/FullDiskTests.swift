@@ -4,7 +4,7 @@
 
     @testable import OfflineRequests
 
-    @Suite struct FullDiskTests {
+    @Suite(.timeLimit(.minutes(10))) struct FullDiskTests {
         /// Whether this process may mount a small file system that nobody else sees: user_namespaces(7).
         private static func mayMount() async throws -> Bool {
             let child = try ChildProcess("unshare", ["-rm", "mount", "-t", "tmpfs", "none", "/mnt"])

@@ -4,7 +4,7 @@ import Testing
 @testable import OfflineRequests
 
 /// Real processes that are killed. 200 rounds of 1,000 requests with `REQUEST_OPERATIONS_STRESS=full`, else 2 of 40.
-@Suite(.serialized) struct KillTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct KillTests {
     private static let rounds = Extent.isFull ? 200 : 2
     private static let requests = Extent.isFull ? 1000 : 40
 

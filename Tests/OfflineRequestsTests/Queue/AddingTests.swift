@@ -3,7 +3,7 @@ import Testing
 
 @testable import OfflineRequests
 
-@Suite struct AddingTests {
+@Suite(.timeLimit(.minutes(10))) struct AddingTests {
     @Test func `An added request is delivered`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import OfflineRequests
 
-@Suite struct EventHubTests {
+@Suite(.timeLimit(.minutes(10))) struct EventHubTests {
     @Test func `A stream that was full says how many events it missed`() async throws {
         let hub = EventHub(capacity: 3)
         hub.open()

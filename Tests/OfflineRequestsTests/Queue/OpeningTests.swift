@@ -3,7 +3,7 @@ import Testing
 
 @testable import OfflineRequests
 
-@Suite struct OpeningTests {
+@Suite(.timeLimit(.minutes(10))) struct OpeningTests {
     @Test(arguments: ["test.bodies", "test.gate", "test.sqlite", "folder", "folder/below"])
     func `An error at the opening names the path and the reason`(place: String) async throws {
         let fixture = try Fixture()

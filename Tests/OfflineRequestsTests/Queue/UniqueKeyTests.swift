@@ -22,7 +22,7 @@ private actor Caller {
     }
 }
 
-@Suite struct UniqueKeyTests {
+@Suite(.timeLimit(.minutes(10))) struct UniqueKeyTests {
     private static let merge = UniqueKey<URLRequest>.Policy.merge { old, new in
         var merged = new
         merged.url?.appendPathComponent(old.url?.lastPathComponent ?? "")

@@ -5,7 +5,7 @@ import Testing
 @testable import OfflineRequests
 
 /// That no value of this package shows a secret that it carries, whichever way it becomes text.
-@Suite struct SecretTextTests {
+@Suite(.timeLimit(.minutes(10))) struct SecretTextTests {
     private static let canary = "s3cr3tCanary"
 
     private static let request = {

@@ -4,7 +4,7 @@ import Testing
 @testable import OfflineRequests
 
 /// Claims of stores, without a dispatcher.
-@Suite struct ClaimingTests {
+@Suite(.timeLimit(.minutes(10))) struct ClaimingTests {
     private static let request = ClaimRequest(
         limit: 4, perOrigin: 3, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
         isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestShortWait: .seconds(3600),

@@ -4,7 +4,7 @@ import Testing
 @testable import OfflineRequests
 
 /// Databases and logs that are cut off or have wrong bytes: 2,000 of each with `REQUEST_OPERATIONS_STRESS=full`.
-@Suite struct DamageTests {
+@Suite(.timeLimit(.minutes(10))) struct DamageTests {
     private static let rounds = Extent.isFull ? 2000 : 8
     private static let count = 24
 

@@ -4,7 +4,7 @@ import Testing
 @testable import OfflineRequests
 
 /// Pages of a database with changes that break parsers: 1,000,000 with `REQUEST_OPERATIONS_STRESS=full`, 2,000 in the suite.
-@Suite struct FuzzedPageTests {
+@Suite(.timeLimit(.minutes(10))) struct FuzzedPageTests {
     @Test(.timeLimit(.minutes(30))) func `No page of a database harms the salvage of its records`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()

@@ -4,7 +4,7 @@ import Testing
 @testable import OfflineRequests
 
 /// Databases as earlier commits of the package made them.
-@Suite struct MigrationTests {
+@Suite(.timeLimit(.minutes(10))) struct MigrationTests {
     /// The first form of version 1.
     private static let oldest = """
         CREATE TABLE lease (

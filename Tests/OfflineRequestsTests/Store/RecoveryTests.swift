@@ -4,7 +4,7 @@ import Testing
 @testable import OfflineRequests
 
 /// A recovery whose process ends after any of its steps.
-@Suite struct RecoveryTests {
+@Suite(.timeLimit(.minutes(10))) struct RecoveryTests {
     @Test(arguments: 0...Recovery.Step.allCases.count)
     func `A recovery that ends after any step loses no record`(steps: Int) async throws {
         let fixture = try Fixture()

@@ -4,7 +4,7 @@ import Testing
 @testable import OfflineRequests
 
 /// Numbers of a database with a changed bit. SQLite sees nothing of it: the pages and the indexes are whole.
-@Suite struct UpkeepTests {
+@Suite(.timeLimit(.minutes(10))) struct UpkeepTests {
     /// A number in a database.
     private struct Place: Sendable, CustomStringConvertible {
         let table: String

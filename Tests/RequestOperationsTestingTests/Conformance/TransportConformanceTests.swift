@@ -3,7 +3,7 @@ import RequestOperationsTesting
 import Testing
 
 /// That the suite finds what is wrong, shown with transports that each do one thing wrong.
-@Suite struct TransportConformanceTests {
+@Suite(.timeLimit(.minutes(10))) struct TransportConformanceTests {
     @Test(arguments: [
         (BrokenTransport.Fault.reportsHeadsTwice, "A head is reported exactly once"),
         (.reportsHeadsLate, "A head comes before any byte of the body is delivered"),

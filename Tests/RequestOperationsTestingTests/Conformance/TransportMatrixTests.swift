@@ -1,7 +1,7 @@
 import RequestOperationsTesting
 import Testing
 
-@Suite struct TransportMatrixTests {
+@Suite(.timeLimit(.minutes(10))) struct TransportMatrixTests {
     @Test func `It has a table for each subject and the reasons for what is lacking`() {
         let matrix = TransportMatrix(
             [

@@ -2,7 +2,7 @@ import Foundation
 import RequestOperationsTesting
 import Testing
 
-@Suite struct ChecksumTests {
+@Suite(.timeLimit(.minutes(10))) struct ChecksumTests {
     /// The expected values were computed from the documented definition by a program in another language.
     @Test(arguments: [
         (0, 0xAF63_BD4C_8601_B7DF as UInt64), (1, 0x0832_8707_B4EB_6E3A), (8, 0x1F69_8107_66B6_3955),

@@ -2,7 +2,7 @@ import Foundation
 import RequestOperationsTesting
 import Testing
 
-@Suite struct ConditionTests {
+@Suite(.timeLimit(.minutes(10))) struct ConditionTests {
     @Test func `Basic credentials are demanded and recognised`() async throws {
         let server = try await LoopbackServer.start { _ in
             .requiringBasic(user: "ada", password: "pass:wörd", then: .text("in"))

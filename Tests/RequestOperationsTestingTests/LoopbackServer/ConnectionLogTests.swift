@@ -2,7 +2,7 @@ import Foundation
 import RequestOperationsTesting
 import Testing
 
-@Suite struct ConnectionLogTests {
+@Suite(.timeLimit(.minutes(10))) struct ConnectionLogTests {
     @Test func `Bytes are counted both ways`() async throws {
         let server = try await LoopbackServer.start()
         let request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"

@@ -2,7 +2,7 @@ import Foundation
 import RequestOperationsTesting
 import Testing
 
-@Suite struct ExpectationTests {
+@Suite(.timeLimit(.minutes(10))) struct ExpectationTests {
     private static let request = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n"
 
     @Test func `An expecting client is told to continue`() async throws {

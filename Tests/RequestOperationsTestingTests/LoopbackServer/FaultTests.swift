@@ -2,7 +2,7 @@ import Foundation
 import RequestOperationsTesting
 import Testing
 
-@Suite struct FaultTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultTests {
     @Test func `A stall runs into the time limit of the client`() async throws {
         let server = try await LoopbackServer.start { _ in .stall }
         let curl = try await Curl.get(server.url, "--max-time", "0.1")

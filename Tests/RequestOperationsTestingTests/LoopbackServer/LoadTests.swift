@@ -2,7 +2,7 @@ import Foundation
 import RequestOperationsTesting
 import Testing
 
-@Suite(.serialized) struct LoadTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct LoadTests {
     // The peak is that of a process: these two have one of their own.
 
     @Test func `A gibibyte is downloaded without being held in memory`() async {

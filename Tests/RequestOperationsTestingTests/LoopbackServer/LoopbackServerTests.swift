@@ -2,7 +2,7 @@ import Foundation
 import RequestOperationsTesting
 import Testing
 
-@Suite struct LoopbackServerTests {
+@Suite(.timeLimit(.minutes(10))) struct LoopbackServerTests {
     @Test func `The kernel chooses a port on the loopback address`() async throws {
         let first = try await LoopbackServer.start()
         let second = try await LoopbackServer.start()

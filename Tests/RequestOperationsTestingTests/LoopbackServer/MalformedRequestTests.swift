@@ -2,7 +2,7 @@ import Foundation
 import RequestOperationsTesting
 import Testing
 
-@Suite struct MalformedRequestTests {
+@Suite(.timeLimit(.minutes(10))) struct MalformedRequestTests {
     @Test(arguments: [
         ("GET /\r\n\r\n", 400),
         ("GET  / HTTP/1.1\r\nHost: a\r\n\r\n", 400),

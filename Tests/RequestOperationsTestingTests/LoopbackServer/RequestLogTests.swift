@@ -2,7 +2,7 @@ import Foundation
 import RequestOperationsTesting
 import Testing
 
-@Suite struct RequestLogTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestLogTests {
     @Test func `A request is logged as it stood on the wire`() async throws {
         let server = try await LoopbackServer.start()
         let start = ContinuousClock.now

@@ -2,7 +2,7 @@ import Foundation
 import RequestOperationsTesting
 import Testing
 
-@Suite struct ResponseTests {
+@Suite(.timeLimit(.minutes(10))) struct ResponseTests {
     @Test func `A status carries its fields in order and its body`() async throws {
         let server = try await LoopbackServer.start { _ in
             .status(418, fields: ["X-Tea": "green", "Set-Cookie": "a=1", "Set-Cookie": "b=2"], body: Data("pot".utf8))

@@ -1,7 +1,7 @@
 import RequestOperationsTesting
 import Testing
 
-@Suite struct ChildProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct ChildProcessTests {
     /// What a line of the shell prints.
     private func output(
         of line: String, environment: [String: String] = [:], in folder: URL? = nil, input: FileHandle? = nil

@@ -3,7 +3,7 @@ import RequestOperationsTesting
 import Testing
 
 /// The examples of STNetTaskQueue, through the API of this package.
-@Suite struct EndpointExampleTests {
+@Suite(.timeLimit(.minutes(10))) struct EndpointExampleTests {
     private struct Post: Decodable, Sendable {
         var id: Int
     }

@@ -2,7 +2,7 @@ import RequestOperations
 import Testing
 
 /// Parameters of one name, in one part of the request and in several.
-@Suite struct EndpointPlacementTests {
+@Suite(.timeLimit(.minutes(10))) struct EndpointPlacementTests {
     private let base = URL(string: "http://a.example")!
 
     private func request(_ endpoint: some Endpoint) throws -> URLRequest {

@@ -2,7 +2,7 @@ import RequestOperations
 import RequestOperationsTesting
 import Testing
 
-@Suite struct EndpointTests {
+@Suite(.timeLimit(.minutes(10))) struct EndpointTests {
     private let base = URL(string: "http://a.example/api")!
 
     private func target(_ endpoint: some Endpoint) throws -> String {

@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct EndpointURLTests {
+@Suite(.timeLimit(.minutes(10))) struct EndpointURLTests {
     private struct Located: Endpoint {
         typealias Response = Data
         var path: String

@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct ParameterEncoderTests {
+@Suite(.timeLimit(.minutes(10))) struct ParameterEncoderTests {
     private let base = URL(string: "http://a.example")!
 
     private struct Create: Endpoint {

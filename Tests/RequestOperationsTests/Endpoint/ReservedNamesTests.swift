@@ -2,7 +2,7 @@ import RequestOperations
 import Testing
 
 /// The names of the protocol of endpoints: what has one is no parameter, and nothing else is lost.
-@Suite struct ReservedNamesTests {
+@Suite(.timeLimit(.minutes(10))) struct ReservedNamesTests {
     private let base = URL(string: "http://a.example")!
 
     private func query(_ endpoint: some Endpoint) throws -> String? {

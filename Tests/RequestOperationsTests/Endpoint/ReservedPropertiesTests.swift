@@ -2,7 +2,7 @@ import RequestOperations
 import Testing
 
 /// Properties that have a name of the protocol of endpoints and are not its own: Swift takes the default without a word.
-@Suite struct ReservedPropertiesTests {
+@Suite(.timeLimit(.minutes(10))) struct ReservedPropertiesTests {
     private let base = URL(string: "http://a.example")!  // A literal that is a URL.
 
     private func expectProblem(_ name: String, _ endpoint: some Endpoint) {

@@ -3,7 +3,7 @@ import Testing
 @testable import RequestOperations
 
 /// The examples of RFC 6570, section 3.2.
-@Suite struct URITemplateTests {
+@Suite(.timeLimit(.minutes(10))) struct URITemplateTests {
     private static func list(_ elements: [String]) -> ParameterNode {
         let list = ParameterList()
         list.elements = elements.map { .text($0) }

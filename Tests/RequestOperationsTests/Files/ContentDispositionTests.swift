@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct ContentDispositionTests {
+@Suite(.timeLimit(.minutes(10))) struct ContentDispositionTests {
     @Test(arguments: [
         ("attachment; filename=a.txt", "a.txt"), (#"attachment; filename="a b.txt""#, "a b.txt"),
         (#"attachment; filename="a\"b.txt""#, #"a"b.txt"#), ("inline;FILENAME = a.txt ;x=y", "a.txt"),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct ContentRangeTests {
+@Suite(.timeLimit(.minutes(10))) struct ContentRangeTests {
     @Test(arguments: [
         ("bytes 0-0/1", ContentRange.bytes(0...0, total: 1)), ("bytes 5-9/10", .bytes(5...9, total: 10)),
         ("bytes 5-9/*", .bytes(5...9, total: nil)), ("bytes */10", .unsatisfied(total: 10)),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct DownloadStateTests {
+@Suite(.timeLimit(.minutes(10))) struct DownloadStateTests {
     private let folder: DownloadFolder
     private let file: PartialFile
 

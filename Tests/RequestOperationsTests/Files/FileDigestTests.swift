@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct FileDigestTests {
+@Suite(.timeLimit(.minutes(10))) struct FileDigestTests {
     // The examples of FIPS 180-2, appendix B and C.
     private let abc256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     private let abc512 = """

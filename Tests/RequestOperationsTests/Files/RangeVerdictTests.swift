@@ -3,7 +3,7 @@ import Testing
 @testable import RequestOperations
 
 /// Every case of RFC 9110, section 14, for a client that has 5 of 10 bytes.
-@Suite struct RangeVerdictTests {
+@Suite(.timeLimit(.minutes(10))) struct RangeVerdictTests {
     private let byTag = RangeRequest(offset: 5, validator: .entityTag(#""v1""#), total: 10)
     private let byDate = RangeRequest(offset: 5, validator: .date("Sun, 06 Nov 1994 08:49:37 GMT"), total: 10)
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct StrongValidatorTests {
+@Suite(.timeLimit(.minutes(10))) struct StrongValidatorTests {
     private func validator(_ fields: [(name: String, value: String)]) -> StrongValidator? {
         StrongValidator(ResponseHead(status: 200, url: URL(fileURLWithPath: "/"), fields: fields))
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import RequestOperations
 
 /// The side file of an upload by tus.
-@Suite struct TusRecordTests {
+@Suite(.timeLimit(.minutes(10))) struct TusRecordTests {
     private let folder: DownloadFolder
     private let location = TusLocation(url: URL(string: "http://a.example/1")!, expires: nil)
 

@@ -4,7 +4,7 @@ import Testing
 @testable import RequestOperations
 
 /// The requests of an upload by tus.
-@Suite struct TusRequestsTests {
+@Suite(.timeLimit(.minutes(10))) struct TusRequestsTests {
     private let upload = URL(string: "https://a.example/files/1")!
 
     private func requests(_ redirects: RedirectPolicy = RedirectPolicy()) -> TusRequests {

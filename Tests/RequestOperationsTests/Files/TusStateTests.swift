@@ -4,7 +4,7 @@ import Testing
 @testable import RequestOperations
 
 /// The steps of an upload by tus.
-@Suite struct TusStateTests {
+@Suite(.timeLimit(.minutes(10))) struct TusStateTests {
     private static let upload = URL(string: "http://a.example/files/1")!
     private let capable = ["Tus-Extension": "creation,creation-with-upload,checksum", "Tus-Checksum-Algorithm": "sha1"]
 

@@ -4,7 +4,7 @@ import Testing
 @testable import RequestOperations
 
 /// The files of an upload, which must stay as they are until the last byte was sent.
-@Suite struct UnchangedFilesTests {
+@Suite(.timeLimit(.minutes(10))) struct UnchangedFilesTests {
     private let folder: DownloadFolder
     private let files: UnchangedFiles
 

@@ -4,7 +4,7 @@ import Testing
 @testable import RequestOperations
 
 /// Parts of the bytes of an upload.
-@Suite struct UploadBytesTests {
+@Suite(.timeLimit(.minutes(10))) struct UploadBytesTests {
     private let folder: DownloadFolder
     private static let text = "0123456789"
 

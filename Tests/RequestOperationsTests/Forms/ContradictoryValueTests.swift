@@ -3,7 +3,7 @@ import Testing
 
 /// Values that encode themselves in unusual ways. What Foundation's encoders write, a form has too; where they trap, or drop a
 /// part, the encoding fails.
-@Suite struct ContradictoryValueTests {
+@Suite(.timeLimit(.minutes(10))) struct ContradictoryValueTests {
     private enum Key: String, CodingKey { case a, b }
 
     /// A way in which a value writes itself.

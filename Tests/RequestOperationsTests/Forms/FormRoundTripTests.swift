@@ -2,7 +2,7 @@ import RequestOperations
 import Testing
 
 /// Values that a form gives back, whatever they hold.
-@Suite struct FormRoundTripTests {
+@Suite(.timeLimit(.minutes(10))) struct FormRoundTripTests {
     private struct Everything: Codable, Equatable {
         var text: String
         var number: Int

@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct ParameterNamingTests {
+@Suite(.timeLimit(.minutes(10))) struct ParameterNamingTests {
     @Test(arguments: [
         ("userID", "user_id"), ("URLString", "url_string"), ("userIDs", "user_ids"),
         ("userIDsByName", "user_ids_by_name"),

@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct URLEncodedFormDecoderTests {
+@Suite(.timeLimit(.minutes(10))) struct URLEncodedFormDecoderTests {
     private func decode<Value: Decodable>(
         _ form: String, as type: Value.Type = Value.self, _ change: (inout URLEncodedFormDecoder) -> Void = { _ in }
     ) throws -> Value {

@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct URLEncodedFormEncoderTests {
+@Suite(.timeLimit(.minutes(10))) struct URLEncodedFormEncoderTests {
     private func encode(
         _ value: some Encodable, _ change: (inout URLEncodedFormEncoder) -> Void = { _ in }
     ) throws -> String {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct CircuitStateTests {
+@Suite(.timeLimit(.minutes(10))) struct CircuitStateTests {
     private static let second: Int64 = 1_000_000_000
 
     /// Half of at least four in ten seconds, open for five.

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct HostRecoveriesTests {
+@Suite(.timeLimit(.minutes(10))) struct HostRecoveriesTests {
     /// The seconds in which a success releases somebody, of one success every so often, where each release fails or succeeds.
     private static func releases(every step: Int = 1, until end: Int, fail: (Int) -> Bool = { _ in true }) -> [Int] {
         var recoveries = HostRecoveries()

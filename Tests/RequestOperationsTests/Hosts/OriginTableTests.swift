@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct OriginTableTests {
+@Suite(.timeLimit(.minutes(10))) struct OriginTableTests {
     private func origin(_ text: String) -> Origin { Origin(URL(string: text)) }
 
     @Test(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct RecoveryLinesTests {
+@Suite(.timeLimit(.minutes(10))) struct RecoveryLinesTests {
     private let origin = Origin(URL(string: "http://lines.invalid/"))
     private let clock = ManualClock()
     private let lines: RecoveryLines

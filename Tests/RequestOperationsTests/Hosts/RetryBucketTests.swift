@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct RetryBucketTests {
+@Suite(.timeLimit(.minutes(10))) struct RetryBucketTests {
     private static let second: Int64 = 1_000_000_000
 
     private static func bucket(

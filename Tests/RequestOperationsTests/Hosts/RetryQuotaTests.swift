@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct RetryQuotaTests {
+@Suite(.timeLimit(.minutes(10))) struct RetryQuotaTests {
     @Test func `A retry takes its cost`() {
         var quota = RetryQuota(capacity: 500)
         #expect(quota.withdraw(14, at: 0) && quota.tokens(at: 0) == 486)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct BoundarySearchTests {
+@Suite(.timeLimit(.minutes(10))) struct BoundarySearchTests {
     private static let delimiter = Data("\r\n--boundary".utf8)
 
     private func finds(in pieces: [Data]) -> Bool {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct MIMETypeTests {
+@Suite(.timeLimit(.minutes(10))) struct MIMETypeTests {
     @Test(arguments: [
         ("a.jpg", "image/jpeg"), ("a.tar.GZ", "application/gzip"), ("a.JSON", "application/json"),
         ("photo.heic", "image/heic"),

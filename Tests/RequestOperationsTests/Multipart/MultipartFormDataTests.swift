@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct MultipartFormDataTests {
+@Suite(.timeLimit(.minutes(10))) struct MultipartFormDataTests {
     /// All bytes of a body.
     private func bytes(_ form: MultipartFormData) async throws -> Data {
         let stream: BodyStream

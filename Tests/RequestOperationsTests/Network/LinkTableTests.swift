@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct LinkTableTests {
+@Suite(.timeLimit(.minutes(10))) struct LinkTableTests {
     private static func link(_ index: Int32, _ isUsable: Bool = true) -> RouteMessage {
         .link(.init(index: index, name: "n\(index)", hardware: 1, isUsable: isUsable))
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct RouteMessageTests {
+@Suite(.timeLimit(.minutes(10))) struct RouteMessageTests {
     /// Bytes of messages as the kernel lays them out.
     enum Bytes {
         static func number<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct DependencyTableTests {
+@Suite(.timeLimit(.minutes(10))) struct DependencyTableTests {
     private let first = Operation(), second = Operation()
 
     @Test func `An empty table is satisfied`() {

@@ -152,7 +152,7 @@ import Testing
     }
 }
 
-@Suite struct ExclusionLinesTests {
+@Suite(.timeLimit(.minutes(10))) struct ExclusionLinesTests {
     private let woken = Collector<Int>()
 
     private func enter(_ lines: inout ExclusionLines, _ keys: Set<String>, _ name: Int) -> ExclusionLines.Ticket {

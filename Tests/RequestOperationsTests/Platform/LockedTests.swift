@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct LockedTests {
+@Suite(.timeLimit(.minutes(10))) struct LockedTests {
     private struct Mine: Error {}
 
     @Test func `No change is lost under contention`() async {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct HeldOperationsTests {
+@Suite(.timeLimit(.minutes(10))) struct HeldOperationsTests {
     private static func barrier() -> QueueBarrier {
         QueueBarrier({}, whenDue: { _ in }, whenOver: { _ in })
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct PaceTests {
+@Suite(.timeLimit(.minutes(10))) struct PaceTests {
     private static let second: Int64 = 1_000_000_000
 
     /// When attempts begin that are always there, up to an end, in milliseconds.

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct QueueMembershipTests {
+@Suite(.timeLimit(.minutes(10))) struct QueueMembershipTests {
     private typealias Standing = QueueMembership.Standing
 
     private static let waits = Standing(awaitsStart: true, isSettled: false, isSatisfied: false)

@@ -3,7 +3,7 @@ import Testing
 @testable import RequestOperations
 
 /// A table under many random steps.
-@Suite struct SlotTableModelTests {
+@Suite(.timeLimit(.minutes(10))) struct SlotTableModelTests {
     private static func origin(_ host: Int) -> Origin { Origin(URL(string: "http://h\(host).example/")) }
 
     // MARK: Against a simple model

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct SlotTableTests {
+@Suite(.timeLimit(.minutes(10))) struct SlotTableTests {
     private static func origin(_ host: Int) -> Origin { Origin(URL(string: "http://h\(host).example/")) }
 
     /// A table with named waiters.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct AttemptRightsTests {
+@Suite(.timeLimit(.minutes(10))) struct AttemptRightsTests {
     private let limiter = RequestLimiter(total: 4)
     private let breaker = KnownBreaker(minimumThroughput: 1, clock: ManualClock())
     private let rights = AttemptRights()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct CharsetTests {
+@Suite(.timeLimit(.minutes(10))) struct CharsetTests {
     /// The bytes that a charset leaves undefined, as Python's tables have them.
     private static let undefined: [String: String] = [
         "windows-1250": "81 83 88 90 98", "windows-1251": "98", "windows-1252": "81 8D 8F 90 9D",

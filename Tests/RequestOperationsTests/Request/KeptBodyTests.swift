@@ -4,7 +4,7 @@ import Testing
 @testable import RequestOperations
 
 /// What a finished operation keeps of a response's body.
-@Suite struct KeptBodyTests {
+@Suite(.timeLimit(.minutes(10))) struct KeptBodyTests {
     @Test func `An operation that succeeded keeps nothing of the body`() async throws {
         let transport = CountedBodyTransport()
         let operation = URLRequestOperation(anyRequest, decoder: .void, configuration: .over(transport))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct MediaTypeTests {
+@Suite(.timeLimit(.minutes(10))) struct MediaTypeTests {
     @Test(arguments: [
         ("application/json", "application", "json"), ("Text/HTML", "text", "html"), ("*/*", "*", "*"),
         ("text/*", "text", "*"), ("application/problem+json", "application", "problem+json"),

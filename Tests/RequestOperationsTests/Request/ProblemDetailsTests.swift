@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct ProblemDetailsTests {
+@Suite(.timeLimit(.minutes(10))) struct ProblemDetailsTests {
     // The example of RFC 9457, section 3, with the order of its members.
     private static let example = #"""
         {"type": "https://example.com/probs/out-of-credit", "title": "You do not have enough credit.",

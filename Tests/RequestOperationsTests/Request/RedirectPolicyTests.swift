@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct RedirectPolicyTests {
+@Suite(.timeLimit(.minutes(10))) struct RedirectPolicyTests {
     private static func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
 
     private static func task(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct RequestErrorCodeTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestErrorCodeTests {
     static let all: [RequestError.Code] = [
         .badURL, .unsupportedScheme, .invalidField, .unencodableBody, .unencodableParameter, .bodyNotReplayable,
         .unsupported, .timedOut, .cannotResolveHost, .cannotConnect, .notConnected, .outOfLocalResources,

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct RequestErrorSentenceTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestErrorSentenceTests {
     // A literal that is a URL.
     private static let url = URL(string: "https://user:secret@a.example:8443/secret?token=secret")!
 

@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct ResponseDecoderTests {
+@Suite(.timeLimit(.minutes(10))) struct ResponseDecoderTests {
     private struct User: Codable, Equatable, Sendable { let name: String }
 
     private struct Nothing: Codable, Equatable, Sendable, EmptyRepresentable {

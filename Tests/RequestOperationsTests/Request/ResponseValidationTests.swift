@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct ResponseValidationTests {
+@Suite(.timeLimit(.minutes(10))) struct ResponseValidationTests {
     private static let url = URL(string: "https://a.example/")!  // A literal that is a URL.
 
     private static func head(_ status: Int, _ fields: [(name: String, value: String)] = []) -> ResponseHead {

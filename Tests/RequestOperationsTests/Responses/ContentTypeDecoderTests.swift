@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct ContentTypeDecoderTests {
+@Suite(.timeLimit(.minutes(10))) struct ContentTypeDecoderTests {
     private func response(_ body: String, _ type: String?) throws -> TransportResponse {
         let fields = type.map { [(name: "Content-Type", value: $0)] } ?? []
         let head = ResponseHead(status: 200, url: try #require(URL(string: "http://a.example")), fields: fields)

@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct LinkTests {
+@Suite(.timeLimit(.minutes(10))) struct LinkTests {
     private func head(_ values: String...) throws -> ResponseHead {
         ResponseHead(
             status: 200, url: try #require(URL(string: "http://a.example/list/page?n=1")),

@@ -2,7 +2,7 @@ import RequestOperations
 import RequestOperationsTesting
 import Testing
 
-@Suite struct XMLTreeTests {
+@Suite(.timeLimit(.minutes(10))) struct XMLTreeTests {
     private func tree(_ text: String) throws -> XMLTree {
         try XMLTree(parsing: Data(text.utf8))
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct AttemptFailureTests {
+@Suite(.timeLimit(.minutes(10))) struct AttemptFailureTests {
     private static let request = URLRequest(url: URL(string: "https://a.example/")!)  // A literal that is a URL.
     private static let head = ResponseHead(status: 503, url: URL(string: "https://a.example/")!)
 

@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct BackoffTests {
+@Suite(.timeLimit(.minutes(10))) struct BackoffTests {
     // MARK: Curves
 
     @Test(arguments: [

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct HedgeContestTests {
+@Suite(.timeLimit(.minutes(10))) struct HedgeContestTests {
     private static func failed(_ id: Int, _ weight: HedgeContest.Weight = .noResponse) -> HedgeContest.Failed {
         HedgeContest.Failed(id: id, error: Problem(), weight: weight)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct IdempotencyKeyTests {
+@Suite(.timeLimit(.minutes(10))) struct IdempotencyKeyTests {
     private func keys(
         _ method: String, attempts: Int = 1, adapters: [RequestAdapter] = [.idempotencyKey()], own: String? = nil
     ) async throws -> [String?] {

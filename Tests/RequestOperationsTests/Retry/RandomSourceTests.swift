@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct RandomSourceTests {
+@Suite(.timeLimit(.minutes(10))) struct RandomSourceTests {
     private struct Constant: RandomNumberGenerator, Sendable {
         let value: UInt64
         func next() -> UInt64 { value }

@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct RetryAfterTests {
+@Suite(.timeLimit(.minutes(10))) struct RetryAfterTests {
     /// 1994-11-06 08:49:37 GMT, the date of RFC 9110's examples.
     private static let example = Date(timeIntervalSince1970: 784_111_777)
 

@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct RetryPolicyTests {
+@Suite(.timeLimit(.minutes(10))) struct RetryPolicyTests {
     private static let url = URL(string: "https://a.example/x")!  // A literal that is a URL.
 
     private static func request(_ method: String? = "GET", _ fields: [String: String] = [:]) -> URLRequest {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct BoxTests {
+@Suite(.timeLimit(.minutes(10))) struct BoxTests {
     @Test func `A box that somebody else has is copied when it is changed`() {
         var box = Box([1])
         let other = box

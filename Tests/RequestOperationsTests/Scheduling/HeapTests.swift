@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct HeapTests {
+@Suite(.timeLimit(.minutes(10))) struct HeapTests {
     private static func popAll(_ heap: Heap<Int>) -> [Int] {
         var heap = heap
         return Array(sequence(state: ()) { _ in heap.popFirst() })

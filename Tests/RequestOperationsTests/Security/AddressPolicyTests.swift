@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct AddressPolicyTests {
+@Suite(.timeLimit(.minutes(10))) struct AddressPolicyTests {
     private func isAllowed(_ text: String, by policy: AddressPolicy = .publicOnly) throws -> Bool {
         policy.allows(try #require(IPAddress(text)))
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct AuthenticationChallengeTests {
+@Suite(.timeLimit(.minutes(10))) struct AuthenticationChallengeTests {
     private func schemes(_ field: String) -> [String] { AuthenticationChallenge.list(in: field).map(\.scheme) }
 
     @Test func `A field may have several challenges with parameters`() {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct CredentialHistoryTests {
+@Suite(.timeLimit(.minutes(10))) struct CredentialHistoryTests {
     private static func refreshing() throws -> CredentialHistory<Int> {
         var history = CredentialHistory<Int>(1, maximumRefreshes: 5, window: .seconds(30))
         _ = try history.step(after: 1, at: .zero, Answer())

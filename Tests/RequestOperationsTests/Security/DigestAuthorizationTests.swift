@@ -4,7 +4,7 @@ import Testing
 
 /// The examples of RFC 7616, section 3.9. Its second one does not use SHA-512/256 (erratum 4897), so the values of that one are
 /// those that `openssl dgst` computes.
-@Suite struct DigestAuthorizationTests {
+@Suite(.timeLimit(.minutes(10))) struct DigestAuthorizationTests {
     private func digest(_ parameters: [String: String]) throws -> DigestAuthorization {
         try #require(DigestAuthorization(AuthenticationChallenge(scheme: "digest", parameters: parameters)))
     }

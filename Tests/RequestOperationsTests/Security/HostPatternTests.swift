@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct HostPatternTests {
+@Suite(.timeLimit(.minutes(10))) struct HostPatternTests {
     private func matches(_ pattern: String, _ host: String, _ port: Int = 443) throws -> Bool {
         try #require(HostPattern(pattern)).matches(host, port: port)
     }

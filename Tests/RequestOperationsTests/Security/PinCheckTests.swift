@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct PinCheckTests {
+@Suite(.timeLimit(.minutes(10))) struct PinCheckTests {
     private func pin(_ byte: UInt8, _ kind: ServerPin.Kind = .key) -> ServerPin {
         ServerPin(kind, Data(repeating: byte, count: 32))
     }

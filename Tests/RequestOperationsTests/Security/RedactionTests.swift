@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct RedactionTests {
+@Suite(.timeLimit(.minutes(10))) struct RedactionTests {
     private func query(_ query: String, _ redaction: Redaction = .default) throws -> String {
         let request = URLRequest(url: try #require(URL(string: "http://a.example/?\(query)")))
         return request.curlCommand(redaction: redaction)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct ServerPinTests {
+@Suite(.timeLimit(.minutes(10))) struct ServerPinTests {
     private static let base64 = "YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="
 
     @Test func `Both forms of a key's pin are read, and written as the shorter one`() throws {

@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct TrustPolicyTests {
+@Suite(.timeLimit(.minutes(10))) struct TrustPolicyTests {
     private static let pin = "sha256//YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="
 
     @Test func `A pin is the mark and the Base64 of 32 bytes`() {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct ConnectionWaitTests {
+@Suite(.timeLimit(.minutes(10))) struct ConnectionWaitTests {
     private let time = Locked<Int64>(100)
     private let wait: ConnectionWait
 

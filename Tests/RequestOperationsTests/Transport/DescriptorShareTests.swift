@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct DescriptorShareTests {
+@Suite(.timeLimit(.minutes(10))) struct DescriptorShareTests {
     private static let bounds: [(limit: Int64, bound: Int64)] = [
         (0, 0), (16, 8), (40, 20), (64, 40), (192, 168), (256, 224), (1024, 896), (1_048_576, 1_048_320),
     ]

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct FileSinkTests {
+@Suite(.timeLimit(.minutes(10))) struct FileSinkTests {
     private let path = TemporaryPath()
 
     @Test func `The file appears when it is whole`() throws {

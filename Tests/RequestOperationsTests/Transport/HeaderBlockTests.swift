@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct HeaderBlockTests {
+@Suite(.timeLimit(.minutes(10))) struct HeaderBlockTests {
     private static func fields(_ text: String) -> [[String]] {
         HeaderBlock(Array(text.utf8)).fields.map { [$0.name, $0.value] }
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct RequestBodyTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestBodyTests {
     private static let url = URL(string: "https://a.example/")!  // A literal that is a URL.
 
     private static func pieces(_ stream: BodyStream) async throws -> [Data] {

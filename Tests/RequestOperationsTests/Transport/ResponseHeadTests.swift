@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct ResponseHeadTests {
+@Suite(.timeLimit(.minutes(10))) struct ResponseHeadTests {
     private static let url = URL(string: "https://a.example/?secret")!  // A literal that is a URL.
     private static let fields = [("Content-Type", "text/plain"), ("X-A", "1"), ("x-a", "2"), ("X-Empty", "")]
 

@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct TransferFailureTests {
+@Suite(.timeLimit(.minutes(10))) struct TransferFailureTests {
     @Test(arguments: [
         (TransferFailure.Phase.connect, false), (.request, true), (.head, true), (.body, true),
     ])

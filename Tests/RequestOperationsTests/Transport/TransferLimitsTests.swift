@@ -2,7 +2,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct TransferLimitsTests {
+@Suite(.timeLimit(.minutes(10))) struct TransferLimitsTests {
     private static let destinations: [TransportTask.Destination] = [
         .memory, .file(URL(fileURLWithPath: "/x")), .stream { _ in },
     ]

@@ -2,7 +2,7 @@ import RequestOperationsTesting
 import Testing
 
 /// The conformance suite over every transport.
-@Suite struct TransportConformanceTests {
+@Suite(.timeLimit(.minutes(10))) struct TransportConformanceTests {
     @Test(arguments: TransportClaim.all)
     func `A transport meets what it does not declare as lacking`(_ claim: TransportClaim) async {
         var miss = await claim.miss()

@@ -3,7 +3,7 @@ import RequestOperationsTesting
 import Testing
 
 /// The page of the documentation that says what each transport can do.
-@Suite struct TransportMatrixTests {
+@Suite(.timeLimit(.minutes(10))) struct TransportMatrixTests {
     private static let page = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Sources/RequestOperations/RequestOperations.docc/TransportMatrix.md")

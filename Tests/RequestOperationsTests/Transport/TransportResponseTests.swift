@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct TransportResponseTests {
+@Suite(.timeLimit(.minutes(10))) struct TransportResponseTests {
     // The request has a URL.
     private static let head = ResponseHead(status: 200, url: anyRequest.url!)
 

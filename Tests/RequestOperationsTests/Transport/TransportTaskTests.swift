@@ -1,7 +1,7 @@
 import RequestOperations
 import Testing
 
-@Suite struct TransportTaskTests {
+@Suite(.timeLimit(.minutes(10))) struct TransportTaskTests {
     private static let request: URLRequest = {
         var request = URLRequest(url: URL(string: "https://a.example/")!)  // A literal that is a URL.
         request.httpMethod = "POST"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct OptionValueTests {
+@Suite(.timeLimit(.minutes(10))) struct OptionValueTests {
     @Test(arguments: [("30", 30.0), ("0.25", 0.25), ("1e-3", 0.001), ("31536000", 31_536_000)])
     func `Times may have a fraction`(_ text: String, _ seconds: Double) throws {
         #expect(try OptionValue.seconds(text) == .seconds(seconds))

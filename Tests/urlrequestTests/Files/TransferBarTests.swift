@@ -2,7 +2,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct TransferBarTests {
+@Suite(.timeLimit(.minutes(10))) struct TransferBarTests {
     private let bar = TransferBar(
         name: "http://a.example/file.bin", completed: 500_000, total: 2_000_000, rate: 100_000)
 

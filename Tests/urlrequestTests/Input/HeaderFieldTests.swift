@@ -2,7 +2,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct HeaderFieldTests {
+@Suite(.timeLimit(.minutes(10))) struct HeaderFieldTests {
     @Test func `A field is split at its first colon, without space around its parts`() throws {
         #expect(try HeaderField(line: "X-Time :  12:30 ") == HeaderField(name: "X-Time", value: "12:30"))
     }

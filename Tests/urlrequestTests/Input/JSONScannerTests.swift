@@ -3,7 +3,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct JSONScannerTests {
+@Suite(.timeLimit(.minutes(10))) struct JSONScannerTests {
     @Test(arguments: [
         "{}", "[]", #"{"a":1}"#, #"{"a":[1,2,{"b":null}],"c":true,"d":false}"#, #"[-0, 0.5, 1e5, 1E-2, -12.25e+3]"#,
         #"["\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00"]"#, " [ 1 , 2 ] ", "[\"é😀\"]", #"{"":""}"#,

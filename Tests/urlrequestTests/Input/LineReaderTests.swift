@@ -3,7 +3,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct LineReaderTests {
+@Suite(.timeLimit(.minutes(10))) struct LineReaderTests {
     @Test func `Lines end with LF or CRLF, the last one with the input`() async throws {
         #expect(try await lines(of: ["a\nb\r\n\nc"]) == ["a", "b", "", "c"])
     }

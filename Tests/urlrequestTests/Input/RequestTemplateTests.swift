@@ -3,7 +3,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct RequestTemplateTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestTemplateTests {
     // MARK: URLs
 
     @Test func `A line is a URL, with space around it or not`() throws {

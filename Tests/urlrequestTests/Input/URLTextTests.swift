@@ -3,7 +3,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct URLTextTests {
+@Suite(.timeLimit(.minutes(10))) struct URLTextTests {
     @Test(arguments: [
         ("http://a.example/a b", "http://a.example/a%20b"),
         ("http://a.example/{x}|^`", "http://a.example/%7Bx%7D%7C%5E%60"),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct ProgressLineTests {
+@Suite(.timeLimit(.minutes(10))) struct ProgressLineTests {
     private let line = ProgressLine(done: 50, failed: 2, retries: 1, total: 200, rate: 10)
 
     @Test func `A bar shows the part done, rate, failures, retries and time left`() {

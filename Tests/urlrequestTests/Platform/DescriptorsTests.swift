@@ -3,7 +3,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct DescriptorsTests {
+@Suite(.timeLimit(.minutes(10))) struct DescriptorsTests {
     @Test(arguments: [
         (1024, 4096, 4096), (4096, 4096, 4096), (1024, 1 << 30, 1 << 20), (1 << 21, 1 << 30, 1 << 21),
         (1024, rlim_t.max, 1 << 20), (rlim_t.max, rlim_t.max, rlim_t.max),

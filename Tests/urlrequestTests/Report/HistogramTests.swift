@@ -3,7 +3,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct HistogramTests {
+@Suite(.timeLimit(.minutes(10))) struct HistogramTests {
     @Test func `Without durations every percentile is zero`() {
         #expect(Histogram().percentile(0.99) == .zero)
     }

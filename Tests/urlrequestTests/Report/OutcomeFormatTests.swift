@@ -3,7 +3,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct OutcomeFormatTests {
+@Suite(.timeLimit(.minutes(10))) struct OutcomeFormatTests {
     @Test func `A line of text has status, URL, bytes, attempts, seconds and ending`() {
         #expect(OutcomeFormat.text.line(outcome()) == "200 http://a.example/ 12 2 0.001234 ok\n")
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct SummaryTests {
+@Suite(.timeLimit(.minutes(10))) struct SummaryTests {
     @Test func `It tells counts, retries, throughput, latency, statuses and failures`() {
         var tally = Tally()
         for id in 1...8 { tally.add(outcome(id, status: 200)) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct AttemptCountTests {
+@Suite(.timeLimit(.minutes(10))) struct AttemptCountTests {
     @Test func `A first attempt has its place from the beginning`() {
         #expect(count(after: [.began, .attemptBegan(1)]).begun == 1)
     }

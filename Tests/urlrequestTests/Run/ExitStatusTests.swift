@@ -3,7 +3,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct ExitStatusTests {
+@Suite(.timeLimit(.minutes(10))) struct ExitStatusTests {
     @Test func `All succeeded: 0`() {
         #expect(ExitStatus.of(tally(), stopped: nil) == 0)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct RunSettingsTests {
+@Suite(.timeLimit(.minutes(10))) struct RunSettingsTests {
     @Test func `Connecting may take the whole time of an attempt`() {
         var settings = RunSettings()
         settings.timeout = .seconds(120)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct FileNameTests {
+@Suite(.timeLimit(.minutes(10))) struct FileNameTests {
     @Test(arguments: [
         ("http://a.example/", "a.example"), ("http://a.example", "a.example"),
         ("http://a.example:8080/b/c.txt", "a.example-8080_b_c.txt"),

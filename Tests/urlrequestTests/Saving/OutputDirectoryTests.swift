@@ -3,7 +3,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct OutputDirectoryTests {
+@Suite(.timeLimit(.minutes(10))) struct OutputDirectoryTests {
     private let place: TemporaryPath
     private var path: String { place.path }
 

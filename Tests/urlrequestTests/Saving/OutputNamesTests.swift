@@ -3,7 +3,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct OutputNamesTests {
+@Suite(.timeLimit(.minutes(10))) struct OutputNamesTests {
     @Test func `The bodies of one name are numbered in order`() {
         #expect(names(["b.txt", "b.txt", "c", "b.txt"]) == ["a_b.txt", "a_b-2.txt", "a_c", "a_b-3.txt"])
     }

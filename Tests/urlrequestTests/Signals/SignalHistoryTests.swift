@@ -3,7 +3,7 @@ import Testing
 
 @testable import urlrequest
 
-@Suite struct SignalHistoryTests {
+@Suite(.timeLimit(.minutes(10))) struct SignalHistoryTests {
     private let start = ContinuousClock.now
     private var history = SignalHistory()
 

@@ -4,7 +4,7 @@
 
     @testable import RequestOperations
 
-    @Suite struct FileBodyStreamTests {
+    @Suite(.timeLimit(.minutes(10))) struct FileBodyStreamTests {
         private let path = TemporaryPath()
 
         private func stream(of content: String, length: Int64) throws -> FileBodyStream {

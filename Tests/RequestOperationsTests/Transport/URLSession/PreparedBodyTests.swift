@@ -3,7 +3,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct PreparedBodyTests {
+@Suite(.timeLimit(.minutes(10))) struct PreparedBodyTests {
     private let path = TemporaryPath()
 
     /// A stream of pieces.

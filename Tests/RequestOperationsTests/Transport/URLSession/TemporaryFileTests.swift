@@ -3,7 +3,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct TemporaryFileTests {
+@Suite(.timeLimit(.minutes(10))) struct TemporaryFileTests {
     @Test func `Only this user can read it`() throws {
         let file = try TemporaryFile()
         let attributes = try FileManager.default.attributesOfItem(atPath: file.url.path)

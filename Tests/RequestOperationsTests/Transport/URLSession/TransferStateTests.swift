@@ -3,7 +3,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite struct TransferStateTests {
+@Suite(.timeLimit(.minutes(10))) struct TransferStateTests {
     // The request has a URL.
     private static let head = ResponseHead(status: 200, url: anyRequest.url!)
 
