@@ -27,7 +27,6 @@
 
         /// Gives a transfer to libcurl again that was not sent, for a new connection.
         func connectAnew(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
-            guard !easy.cannotBeginAnew else { return end(transfer, .stopped(.replayRefused)) }
             easy.forgetMessage()
             guard let route = transfer.queue?.beginAnew(transfer, sockets.reached(transfer.origin)) else {
                 // Where there are connections, it may also wait for one of them.

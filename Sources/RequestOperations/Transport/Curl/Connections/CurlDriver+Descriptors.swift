@@ -122,7 +122,7 @@
 
         /// Whether the transfer can be given to libcurl once more, as if it had not been before.
         var mayBeGivenAgain: Bool {
-            isActive && outcome == nil && head.isUntouched && progress.bytesSent == 0 && easy?.cannotBeginAnew != true
+            isActive && outcome == nil && head.isUntouched && progress.bytesSent == 0
         }
 
         /// libcurl no longer has the transfer, and it has no socket.

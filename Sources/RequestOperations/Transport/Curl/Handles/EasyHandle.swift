@@ -80,6 +80,7 @@
             note(
                 rocurl_set_close(pointer, CurlCallbacks.close, Unmanaged.passUnretained(sockets).toOpaque()),
                 CURLOPT_CLOSESOCKETFUNCTION)
+            if CurlLibrary.remembersFreedFields { set(CURLOPT_HEADER, 1) }
             versions = nil
             connectLimit = nil
             isSpecial = false
@@ -349,7 +350,6 @@
         /// Makes the handle ready for another transfer.
         func recycle() {
             transfer = nil
-            if CurlLibrary.remembersFreedFields { isWornOut = true }
             if isWornOut { return }
             if isSpecial {
                 // Older versions of libcurl lose the names of cookie files in a reset.

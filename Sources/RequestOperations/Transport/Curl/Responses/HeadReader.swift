@@ -36,6 +36,9 @@
         /// Whether the body is decoded: it has a content coding or a transfer coding that changes its bytes.
         var isCoded: Bool { contentEncoding != nil || framing.isCoded }
 
+        /// Whether a field of the head has come.
+        var hasField: Bool { !block.isEmpty }
+
         /// Whether nothing has come, not even an informational response.
         var isUntouched: Bool { size == 0 }
 

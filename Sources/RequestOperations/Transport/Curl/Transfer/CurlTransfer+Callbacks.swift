@@ -159,6 +159,7 @@
 
         /// Takes a line of a head. Returning `false` ends the transfer.
         func receive(line: UnsafeRawBufferPointer) -> Bool {
+            guardedEnd = nil
             deadlines.activity = driver.now
             if phase == .request { phase = .head }
             if head.isAtStart { firstByte = CurlLibrary.now }

@@ -37,6 +37,8 @@
         /// The handle; `nil` when the driver keeps it, because of ``CurlLibrary/waitsForLookups``.
         var easy: EasyHandle?
         let driver: CurlDriver
+        /// Where the line of the head ends that libcurl is about to store; see ``mayStore(_:)``.
+        var guardedEnd: UnsafeRawPointer?
 
         // MARK: The driver's
 

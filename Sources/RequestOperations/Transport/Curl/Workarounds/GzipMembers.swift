@@ -39,6 +39,7 @@
 
         /// Takes bytes of the body as they arrived.
         func receive(content bytes: UnsafeRawBufferPointer) -> Receipt {
+            if let receipt = mayStore(bytes) { return receipt }
             let bytes = framedLength == nil ? bytes : cut(bytes)
             guard let gzip else { return receive(body: bytes) }
             while true {
