@@ -5,9 +5,33 @@ struct Origin: Hashable, Sendable {
     let port: Int
 
     init(_ url: URL?) {
+        if let url, let usual = Origin(usual: url.absoluteString) {
+            self = usual
+            return
+        }
         scheme = url?.scheme?.lowercased() ?? ""
         host = url?.host?.lowercased() ?? ""
         port = url?.port ?? Self.defaultPort(isSecure: scheme == "https")
+    }
+
+    /// Reads the origin from the text of a usual URL, without the accessors of Foundation's URL. A usual URL has a host of
+    /// lower-case letters, digits, dots and hyphens, and no credentials. Returns `nil` for any other.
+    private init?(usual text: String) {
+        let isSecure = text.hasPrefix("https://")
+        guard isSecure || text.hasPrefix("http://") else { return nil }
+        let rest = text.utf8.dropFirst(isSecure ? 8 : 7)
+        let name = rest.prefix(while: \.isInUsualHost)
+        guard !name.isEmpty, let host = String(name) else { return nil }
+        var port = Self.defaultPort(isSecure: isSecure)
+        var end = rest[name.endIndex...]
+        if end.first == UInt8(ascii: ":") {
+            let digits = end.dropFirst().prefix { $0 != UInt8(ascii: "/") }
+            guard (1...5).contains(digits.count), digits.allSatisfy(\.isDigit) else { return nil }
+            port = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+            end = end[digits.endIndex...]
+        }
+        guard end.isEmpty || end.first == UInt8(ascii: "/") else { return nil }
+        (scheme, self.host, self.port) = (isSecure ? "https" : "http", host, port)
     }
 
     /// The port of a URL that does not name one (RFC 9110, sections 4.2.1 and 4.2.2).
@@ -75,4 +99,10 @@ enum HostMemory {
     static let longestRest: Int64 = 12 * sweepInterval
     /// How often a table in use looks for data to forget: once an hour. So nothing is left after a day.
     static let sweepInterval: Int64 = 3_600_000_000_000
+}
+
+extension UInt8 {
+    fileprivate var isInUsualHost: Bool {
+        (0x61...0x7A).contains(self) || isDigit || self == UInt8(ascii: ".") || self == UInt8(ascii: "-")
+    }
 }
