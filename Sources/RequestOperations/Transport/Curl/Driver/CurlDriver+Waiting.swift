@@ -7,16 +7,41 @@
         /// Returns when a socket, a timer or the inbox has work for the thread, or when a deadline has come.
         func waitForWork(_ multi: UnsafeMutableRawPointer) {
             nextTurn = now
-            guard inbox.withLock({ $0.fallsAsleep(hasTransfers: hasTransfers) }) else { return }
             let began = CurlLibrary.now
-            rest()
+            if !findsWork(multi, since: began) {
+                guard inbox.withLock({ $0.fallsAsleep(hasTransfers: hasTransfers) }) else { return }
+                rest()
+                let milliseconds = goesOnAtOnce ? 0 : millisecondsToSleep
+                nextTurn = now.adding(Int64(milliseconds) * 1_000_000)
+                poll(multi, milliseconds)
+            }
+            let waited = CurlLibrary.now - began
+            lastWaitWasShort = waited < Self.moment
+            noticeFruitlessTurn(waited: waited)
+        }
+
+        /// Polls on for a moment instead of sleeping. To be woken takes as long as the answer of a server near by, and as
+        /// the next of several requests that follow one another. So the thread does so after a short wait, if there is one
+        /// request at most. Returns whether there is work.
+        private func findsWork(_ multi: UnsafeMutableRawPointer, since began: Int64) -> Bool {
+            guard lastWaitWasShort, transferCount <= 1, Self.hasSeveralProcessors else { return false }
+            while CurlLibrary.now - began < Self.moment {
+                if poll(multi, 0) || inbox.withLock({ $0.keepsAwake(hasTransfers: hasTransfers) }) { return true }
+            }
+            return false
+        }
+
+        /// Waits for events of sockets. Returns whether there are some.
+        @discardableResult
+        private func poll(_ multi: UnsafeMutableRawPointer, _ milliseconds: Int32) -> Bool {
             var events: Int32 = 0
-            let milliseconds = goesOnAtOnce ? 0 : millisecondsToSleep
-            nextTurn = now.adding(Int64(milliseconds) * 1_000_000)
             curl_multi_poll(multi, nil, 0, milliseconds, &events)
             goesOnAtOnce = events > 0 && forgetsAddresses
-            noticeFruitlessTurn(waited: CurlLibrary.now - began)
+            return events > 0
         }
+
+        private static let moment: Int64 = 100_000
+        private static let hasSeveralProcessors = ProcessInfo.processInfo.activeProcessorCount > 1
 
         private var millisecondsToSleep: Int32 {
             if !queuesWithRoom.isEmpty { return 0 }

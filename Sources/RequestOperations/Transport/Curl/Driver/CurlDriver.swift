@@ -50,6 +50,8 @@
         var nextTurn = Int64.max
         /// Whether libcurl has to run once more without a wait; see ``forgetsAddresses``.
         var goesOnAtOnce = false
+        /// Whether there was work again a moment after the last turn.
+        var lastWaitWasShort = false
         /// How many of libcurl's calls made a step of a transfer, and how many had when the thread last waited.
         var steps = 0
         var stepsBefore = 0
@@ -181,6 +183,8 @@
 
         /// Whether there is a transfer that has not ended.
         var hasTransfers: Bool { !active.isEmpty }
+
+        var transferCount: Int { active.count }
 
         private func end(_ multi: UnsafeMutableRawPointer) {
             for easy in lastingLookups.values { curl_multi_remove_handle(multi, easy.pointer) }
