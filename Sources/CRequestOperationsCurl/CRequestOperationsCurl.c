@@ -7,7 +7,6 @@
 #if defined(__linux__)
 
 #include <dlfcn.h>
-#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -51,10 +50,6 @@ void rocurl_begin_work(void) {
 
 void rocurl_end_work(void) {
     pthread_rwlock_unlock(&work);
-}
-
-size_t rocurl_block_size(void *block) {
-    return malloc_usable_size(block);
 }
 
 int rocurl_start_thread(void *(*run)(void *), void *context) {
@@ -189,20 +184,19 @@ void rocurl_set_cookies(CURL *easy, void *opaque) {
 
 // MARK: Progress of transfers
 
-int rocurl_take_finished(CURLM *multi, struct rocurl_finished *finished, int capacity) {
-    int count = 0;
+void *rocurl_next_finished(CURLM *multi, CURLcode *code) {
     CURLMsg *message;
     int left;
-    while (count < capacity && (message = curl_multi_info_read(multi, &left))) {
+    while ((message = curl_multi_info_read(multi, &left))) {
         if (message->msg != CURLMSG_DONE) continue;
         // The message becomes invalid when its handle is removed.
         CURL *easy = message->easy_handle;
-        finished[count].code = message->data.result;
-        finished[count].context = (void *)rocurl_string_info(easy, CURLINFO_PRIVATE);
+        *code = message->data.result;
+        void *context = (void *)rocurl_string_info(easy, CURLINFO_PRIVATE);
         curl_multi_remove_handle(multi, easy);
-        count++;
+        return context;
     }
-    return count;
+    return NULL;
 }
 
 // MARK: Decompression

@@ -34,8 +34,6 @@ CURLcode rocurl_initialize(void);
 /// clean up. From then on, no thread begins to work, and the exit waits at most 2 s for those that do.
 void rocurl_begin_work(void);
 void rocurl_end_work(void);
-/// How many bytes a block from `malloc` really has.
-size_t rocurl_block_size(void *block);
 /// Starts a thread that nobody joins. Returns an `errno` value, 0 if it started. Signals are blocked in it, since they
 /// belong to the threads of the program, above all SIGPIPE. The exceptions are signals that a fault of the thread
 /// itself raises, and the signal of profilers. Its stack has 1 MiB.
@@ -88,14 +86,8 @@ void rocurl_set_cookies(CURL *easy, void *cookies);
 
 // MARK: Progress of transfers
 
-/// A transfer that has ended.
-struct rocurl_finished {
-    void *context;
-    CURLcode code;
-};
-
-/// Removes at most `capacity` finished transfers from the multi handle. Returns how many.
-int rocurl_take_finished(CURLM *multi, struct rocurl_finished *finished, int capacity);
+/// Removes the next finished transfer from the multi handle. Returns its context, and NULL if there is none.
+void *rocurl_next_finished(CURLM *multi, CURLcode *code);
 
 // MARK: Decompression
 

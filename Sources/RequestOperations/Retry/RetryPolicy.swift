@@ -30,21 +30,12 @@ public struct RetryPolicy: Sendable {
 
     /// The methods that may be sent again even if the server may already have acted on them (RFC 9110, section 9.2.2,
     /// and QUERY). Case does not matter. A request with an `Idempotency-Key` may be sent again too.
-    public var idempotentMethods = Self.definedIdempotentMethods
-
-    private static let definedIdempotentMethods: Set<String> = [
-        "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY",
-    ]
-
-    /// Whether the definition of a method makes it idempotent. A request without a method is a GET.
-    static func isIdempotent(_ method: String?) -> Bool {
-        definedIdempotentMethods.containsMethod(method ?? "GET")
-    }
+    public var idempotentMethods = RequestPreflight.idempotentMethods
 
     /// Whether a request may be sent again even if the server may have acted on it. Its method or its key can allow
     /// that.
     static func isIdempotent(_ request: URLRequest) -> Bool {
-        isIdempotent(request.httpMethod) || request.hasIdempotencyKey
+        RequestPreflight.isIdempotent(request.httpMethod) || request.hasIdempotencyKey
     }
 
     /// The statuses that are worth another attempt. 408, 425, 429, 500, 502, 503 and 504 by default.

@@ -27,7 +27,28 @@ package struct DescriptorShare: Sendable, Hashable {
     ///   - descriptor: The number that the kernel gave the connection.
     ///   - isFirst: Whether the transport has no other connection.
     ///   - filesToOpen: How many files will be opened later. Their descriptors stay free.
-    func allows(_ descriptor: Int32, isFirst: @autoclosure () -> Bool = false, filesToOpen: Int = 0) -> Bool {
-        Int64(descriptor) < bound - Int64(filesToOpen) || Int64(descriptor) < lastBound && isFirst()
+    func allows(_ descriptor: Int32, isFirst: Bool = false, filesToOpen: Int = 0) -> Bool {
+        Int64(descriptor) < bound - Int64(filesToOpen) || isFirst && Int64(descriptor) < lastBound
     }
 }
+
+#if canImport(Glibc)
+    import Glibc
+
+    extension DescriptorShare {
+        /// The share of this process. It follows from the limit when the first driver is made.
+        static let ofProcess = DescriptorShare(limit: limitOfProcess)
+
+        /// How many descriptors the process may have open, by its soft limit; the largest number if it is not known.
+        static var limitOfProcess: Int64 {
+            var limit = rlimit()
+            guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
+            return Int64(clamping: limit.rlim_cur)
+        }
+
+        /// Whether an `errno` says that the system has no more descriptors or memory.
+        static func isShortage(_ number: Int32) -> Bool {
+            [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number)
+        }
+    }
+#endif

@@ -2,6 +2,14 @@
 ///
 /// A request that fails a check has not reached the network. That holds for every method.
 package enum RequestPreflight {
+    /// The methods that their definition makes idempotent (RFC 9110, section 9.2.2, and QUERY).
+    static let idempotentMethods: Set<String> = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY"]
+
+    /// Whether the definition of a method makes it idempotent. A request without a method is a GET.
+    static func isIdempotent(_ method: String?) -> Bool {
+        idempotentMethods.contains((method ?? "GET").uppercased())
+    }
+
     /// Checks the URL, the method and the fields of a task.
     ///
     /// - Parameters:

@@ -234,17 +234,16 @@ extension TransportTask {
         var isUpload = false
     }
 
-    /// Fills in what the task does not set itself, from a configuration.
-    ///
-    /// - Parameter isProcessedByAdapters: Whether nothing but the configuration's adapters made the request.
-    mutating func complete(from configuration: RequestConfiguration, isProcessedByAdapters: Bool) {
-        let limits = configuration.limits(for: self)
+    /// Fills in what the task does not set itself.
+    mutating func complete(
+        _ limits: TransferLimits, trust: Box<TrustPolicy>?, onProgress: (@Sendable (TransferProgress) -> Void)?,
+        mayBeSentAgain: Bool
+    ) {
         values.edit { values in
             values.limits = values.limits.filled(from: limits)
-            values.trust = values.trust ?? configuration.boxedTrust
-            values.onProgress = values.onProgress ?? configuration.onProgress
-            values.mayBeSentAgain =
-                values.mayBeSentAgain ?? (isProcessedByAdapters && configuration.hasRepeatableAdapters)
+            values.trust = values.trust ?? trust
+            values.onProgress = values.onProgress ?? onProgress
+            values.mayBeSentAgain = values.mayBeSentAgain ?? mayBeSentAgain
         }
     }
 }

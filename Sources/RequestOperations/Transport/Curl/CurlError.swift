@@ -2,7 +2,7 @@
     import CRequestOperationsCurl
     import Glibc
 
-    /// Maps libcurl's results and their phases to the codes of ``RequestError``. The table is at ``CurlError``.
+    /// Maps libcurl's results and their phases to the codes of ``RequestError``. The table is in the article *Transports*.
     extension CurlTransfer {
         /// Why the transfer failed; `nil` if it did not. Called when it has ended, before its handle is used again.
         func failure() -> (any Error)? {
@@ -74,9 +74,6 @@
         }
 
         private var http2Advice: String {
-            if driver.settings.mayUseHTTP2(isSecure: isSecure) {
-                return "libcurl \(CurlLibrary.version) sends long and streamed bodies over HTTP/1.1 only"
-            }
             let versions = isSecure ? "http2" : "http2PriorKnowledge"
             return "for HTTP/2, set CurlTransport.Configuration.httpVersions to .\(versions)"
         }
@@ -234,80 +231,7 @@
 
     /// The number that libcurl gave an error, as the cause of a ``RequestError``.
     ///
-    /// A request whose phase is `connect` was certainly not sent. In any other phase, it may have been processed. Each
-    /// row except those marked *unproven* was provoked with libcurl 7.81, 7.88, 8.12, 8.14 or 8.23. The test used a
-    /// real connection, unless the request fails before there is one.
-    ///
-    /// | Number | Phase | Code | Provoked by |
-    /// |---|---|---|---|
-    /// | 1 | connect | `unsupportedScheme` | *unproven*: other schemes are refused before libcurl sees them |
-    /// | 3 | connect | `badURL` | port 99999 |
-    /// | 43 | connect | `unsupported` | roots or pins that libcurl does not take |
-    /// | 49 | connect | `unsupported` | a malformed entry of `resolve` |
-    /// | 5, 7 | connect | `unsupported` | a proxy URL that libcurl cannot parse, or whose scheme it lacks |
-    /// | 4 | connect | `unsupported` | *unproven*: what libcurl was built without |
-    /// | 5, 6 | connect | `cannotResolveHost` | a proxy, a host that does not exist |
-    /// | 5, 6 | connect | `outOfLocalResources` | *unproven*: no thread left for a look-up, with libcurl before 8.20 |
-    /// | 7 | connect | `cannotConnect` | a closed port |
-    /// | 7 | connect | `notConnected` | addresses without a route |
-    /// | 7 | connect | `outOfLocalResources` | no port left on this machine |
-    /// | 7 | connect | `proxyFailed` | a proxy whose port is closed |
-    /// | 28 | connect | `timedOut` | *unproven*: the transport's own limit ends before libcurl's |
-    /// | 35 | connect | `secureConnectionFailed` | no TLS, too old a TLS, a missing client certificate in TLS 1.2 |
-    /// | 35 | connect | `connectionLost` | an end or a reset during the TLS handshake |
-    /// | 35 | connect | `clientCertificateRejected` | a certificate that the server does not trust, in TLS 1.2 |
-    /// | 56 | connect | `proxyFailed` | a proxy that refuses the tunnel, or hangs up |
-    /// | 8, 43 | connect | `proxyFailed` | a proxy whose answer has a head that begins with a folded line |
-    /// | 58 | connect | `clientCertificateRejected` | a certificate or a key that cannot be read |
-    /// | 43 | connect | `clientCertificateRejected` | the same for a key, with libcurl 8.16 and later |
-    /// | 98 | connect | `clientCertificateRejected` | *unproven*: from other TLS libraries than OpenSSL |
-    /// | 60 | connect | `untrustedCertificate` | an unknown issuer, another host, the time; of a server or a proxy |
-    /// | 77 | connect | `untrustedCertificate` | roots that cannot be read |
-    /// | 83, 91 | connect | `untrustedCertificate` | *unproven* |
-    /// | 7 | connect | `addressNotAllowed` | a host none of whose addresses the policy allows |
-    /// | 60 | connect | `pinningFailed` | a verified chain without a pin for the host |
-    /// | 90 | connect | `pinningFailed` | another key |
-    /// | 97 | connect | `proxyFailed` | a proxy that does not speak SOCKS |
-    /// | 97 | connect | `cannotResolveHost` | a host that does not exist, with SOCKS 5 |
-    /// | 56 | request | `connectionLost` | a reset during an upload |
-    /// | 55, 92 | request | `connectionLost` | *unproven*: a broken upload is noticed when receiving |
-    /// | 52, 56 | head | `connectionLost` | an end or a reset before the head |
-    /// | 0 | head | `connectionLost` | an end in the head |
-    /// | 56 | head | `clientCertificateRejected` | a missing certificate in TLS 1.3, which the server reports late |
-    /// | 65, 26 | head | `connectionLost` | a streamed body on a dead reused connection; 26 with libcurl 8.12 |
-    /// | 16 | head | `connectionLost` | an HTTP/2 connection that ends with GOAWAY |
-    /// | 1, 8 | head | `malformedResponse` | no HTTP, an unknown version, a field without a colon, a bad length |
-    /// | 27 | head | `malformedResponse` | a field of more than 100 KiB, with libcurl 7 |
-    /// | 52, 56 | head | `malformedResponse` | a field or a head that is too long for libcurl over HTTP/2, with libcurl 7 |
-    /// | 100 | head | `malformedResponse` | the same with libcurl 8.14 |
-    /// | 61 | head | `undecodableContent` | more content codings than libcurl takes |
-    /// | 61 | head | `undecodableContent` | a transfer coding other than chunked, with libcurl 8.14 and later |
-    /// | 61 | head | `malformedResponse` | *unproven*: a transfer coding after chunked, with libcurl 8.14 and later |
-    /// | 61 | body | `undecodableContent` | a transfer coding that libcurl does not know, before 8.14 |
-    /// | 43 | head | `malformedResponse` | *unproven*: from older versions of libcurl |
-    /// | 18 | head | `connectionLost` | *unproven* |
-    /// | 28 | head | `timedOut` | *unproven*: as in `connect`, for the connection over which a request is sent again |
-    /// | 27, 100 | body | `bodyTooLarge` | *unproven*: over 64 MiB decompressed at once while the transfer is paused |
-    /// | 92 | head, body | `connectionLost` | an HTTP/2 stream that is reset |
-    /// | 18 | body | `connectionLost` | the same with libcurl 8.1 |
-    /// | 56 | body | `connectionLost` | a reset |
-    /// | 18 | body | `truncatedBody` | an end before the declared length, the last chunk, the end of an HTTP/2 stream |
-    /// | 18 | body | `truncatedBody` | an end within a member of gzip, with libcurl before 8.5 |
-    /// | 92 | body | `truncatedBody` | an HTTP/2 connection that ends, with libcurl before 7.88 |
-    /// | 56 | body | `truncatedBody` | a chunk without a size |
-    /// | 61 | body | `undecodableContent` | a body that is not compressed as declared |
-    /// | 61 | body | `undecodableContent` | an unknown content coding, with libcurl 8.5 and later |
-    /// | 23 | body | `undecodableContent` | bytes after a compressed body; for gzip only with libcurl 8.5 and later |
-    /// | 88 | body | `truncatedBody` | *unproven* |
-    ///
-    /// Newer versions of libcurl report some failures of proxies, heads and HTTP/2 connections with other numbers or
-    /// with none. The code is the same.
-    ///
-    /// Failures that the transport detects itself have no number. Its time limits give `timedOut`; its size limits give
-    /// `bodyTooLarge` and `malformedResponse`. A length that is no number gives `malformedResponse`, and broken gzip
-    /// gives `undecodableContent`. libcurl may want to send a request a second time although the server may have
-    /// processed it, also after a refused HTTP/2 stream. That gives `connectionLost`. A source or a file has its own
-    /// errors. Any other number gives `unknown`.
+    /// The article <doc:Transports> has a table of the numbers, with the code of each in each phase.
     public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The number: `CURLE_…` in libcurl's documentation.
         public let code: Int

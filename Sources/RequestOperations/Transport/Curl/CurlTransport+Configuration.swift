@@ -80,10 +80,10 @@
             case automatic
             /// HTTP/1.1.
             case http11
-            /// As ``automatic``, also over libcurl before 8.4. There, requests with a body of more than 16 KiB and
-            /// streamed responses still go over HTTP/1.1.
+            /// As ``automatic``, also over libcurl before 8.4. There, a connection carries one request at a time.
             case http2
-            /// HTTP/2 without TLS as well, by prior knowledge (RFC 9113, section 3.3), over every version of libcurl.
+            /// HTTP/2 without TLS as well, by prior knowledge (RFC 9113, section 3.3), over every version of libcurl. Before
+            /// 8.4, a connection carries one request at a time.
             case http2PriorKnowledge
         }
 

@@ -39,13 +39,8 @@
     /// method (GET, HEAD, OPTIONS, TRACE, QUERY), the transport sends it once more over a new connection and sets
     /// ``TransferTimings/wasReplayed``. Over HTTP/2, the request fails as ``RequestError/Code/connectionLost`` instead, and
     /// ``RetryPolicy`` sends it again at once. If a server refuses a request over HTTP/2 (RFC 9113, section 8.7), the
-    /// transport sends it up to five times.
-    ///
-    /// The transport does not repeat a request with another method or with a body from a stream. Nor does it repeat a
-    /// task that may not be sent again (``TransportTask/mayBeSentAgain``). There is one exception: a server may refuse
-    /// an expectation that the transport added, with 417 (Expectation Failed), before the body is sent. If it keeps the
-    /// connection, the transport sends the request again without the expectation. After any other 417 to a request with
-    /// `Expect: 100-continue`, the operation does so, once.
+    /// transport sends it up to five times. It repeats no other request, and no task that may not be sent again
+    /// (``TransportTask/mayBeSentAgain``), except after a 417 to an expectation that the transport added.
     ///
     /// A body over TLS without a length counts as complete when its connection ends, even without the TLS closing
     /// message (RFC 9112, section 9.8). libcurl does not report the difference.

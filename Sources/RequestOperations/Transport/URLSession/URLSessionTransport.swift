@@ -129,7 +129,7 @@ public final class URLSessionTransport: Transport {
                 response.timings?.wasReplayed = wasReplayed
                 return response
             } catch is Exchange.DeadConnection {
-                guard RetryPolicy.isIdempotent(task.request.httpMethod), task.mayBeSentAgain != false, !wasReplayed
+                guard RequestPreflight.isIdempotent(task.request.httpMethod), task.mayBeSentAgain != false, !wasReplayed
                 else {
                     throw Self.deadConnection(transfer)
                 }

@@ -7,24 +7,27 @@
 
     /// What the sockets of connections tell before a request goes over them.
     struct ConnectionTableTests {
-        private let table = ConnectionTable()
-        private let origin: Origin
+        private let driver = CurlDriver(CurlTransport.with { _ in }.configuration)
+        private let table: ConnectionTable
+        private let origin: OriginLine
 
         init() throws {
-            origin = Self.origin("own.example")
+            table = driver.sockets
+            origin = try Self.line("own.example", driver)
         }
 
-        private static func origin(_ host: String) -> Origin {
-            // The text is that of a URL.
-            Origin(URL(string: "https://\(host)")!)
+        private static func line(_ host: String, _ driver: CurlDriver) throws -> OriginLine {
+            OriginLine(of: try CurlTransfer.to(host, over: driver))
         }
 
-        private func isEnded(for origin: Origin, isPlain: Bool) -> Bool {
-            if case .ended = table.reuse(localPort: 0, origin: origin, isPlain: isPlain) { true } else { false }
+        private func line(_ host: String) throws -> OriginLine { try Self.line(host, driver) }
+
+        private func isEnded(for line: OriginLine, isPlain: Bool) -> Bool {
+            if case .ended = table.reuse(localPort: 0, for: line, isPlain: isPlain) { true } else { false }
         }
 
-        private func socket(for origin: Origin) -> Int32? {
-            guard case .usable(let known) = table.reuse(localPort: 0, origin: origin, isPlain: true) else { return nil }
+        private func socket(for line: OriginLine) -> Int32? {
+            guard case .usable(let known) = table.reuse(localPort: 0, for: line, isPlain: true) else { return nil }
             return known?.socket
         }
 
@@ -38,24 +41,20 @@
         @Test func `A connection without input has not ended`() {
             let (near, far) = Self.pair()
             defer { for end in [near, far] { close(end) } }
-            #expect(table.register([near], localPort: 0, origin: origin)?.socket == near)
+            #expect(table.register([near], localPort: 0, for: origin)?.socket == near)
             #expect(socket(for: origin) == near)
         }
 
-        @Test func `A connection counts for each origin whose requests may share it`() {
+        @Test func `A connection counts for each origin whose requests went over it`() throws {
             let (near, far) = Self.pair()
             defer { for end in [near, far] { close(end) } }
-            let other = Self.origin("other.example")
-            _ = table.register([near], localPort: 0, origin: origin)
-            #expect(table.reached(origin) == nil)
-            for _ in 1...2 {
-                for sharer in [origin, other] {
-                    _ = table.reuse(localPort: 0, origin: sharer, isPlain: false, mayShare: true)
-                }
-            }
-            #expect(table.reached(origin)?.connections == 1 && table.reached(other)?.connections == 1)
+            let other = try line("other.example")
+            _ = table.register([near], localPort: 0, for: origin)
+            #expect(origin.connections == 1 && other.connections == 0)
+            for _ in 1...2 { _ = table.reuse(localPort: 0, for: other, isPlain: false) }
+            #expect(origin.connections == 1 && other.connections == 1)
             table.noteClosed(near)
-            #expect(table.reached(origin) == nil && table.reached(other) == nil)
+            #expect(origin.connections == 0 && other.connections == 0)
         }
 
         @Test func `The longest silence of its users counts for a connection`() {
@@ -71,7 +70,7 @@
         @Test func `Input that nobody asked for ends a plain connection and no other`() {
             let (near, far) = Self.pair()
             defer { for end in [near, far] { close(end) } }
-            _ = table.register([near], localPort: 0, origin: origin)
+            _ = table.register([near], localPort: 0, for: origin)
             #expect(write(far, "x", 1) == 1)
             #expect(isEnded(for: origin, isPlain: true) && !isEnded(for: origin, isPlain: false))
         }
@@ -80,7 +79,7 @@
         func `An end counts for every connection, even behind the message that closes TLS`(hasMessage: Bool) {
             let (near, far) = Self.pair()
             defer { close(near) }
-            _ = table.register([near], localPort: 0, origin: origin)
+            _ = table.register([near], localPort: 0, for: origin)
             if hasMessage { #expect(write(far, "x", 1) == 1) }
             close(far)
             #expect(isEnded(for: origin, isPlain: false))
@@ -90,25 +89,25 @@
             let (near, far) = Self.pair()
             defer { for end in [near, far] { close(end) } }
             #expect(
-                table.register([], localPort: 0, origin: origin) == nil
-                    && table.register([near], localPort: 1, origin: origin) == nil)
-            _ = table.register([near], localPort: 0, origin: origin)
+                table.register([], localPort: 0, for: origin) == nil
+                    && table.register([near], localPort: 1, for: origin) == nil)
+            _ = table.register([near], localPort: 0, for: origin)
             table.noteClosed(near)
-            #expect(table.count == 0 && socket(for: origin) == nil)
+            #expect(socket(for: origin) == nil && origin.connections == 0)
         }
 
         @Test func `Of connections that share a port, the one to the origin counts`() throws {
             let pairs = [Self.pair(), Self.pair()]
             defer { for pair in pairs { close(pair.near) } }
-            let other = Self.origin("other.example")
-            _ = table.register([pairs[0].near], localPort: 0, origin: origin)
-            _ = table.register([pairs[1].near], localPort: 0, origin: other)
+            let other = try line("other.example")
+            _ = table.register([pairs[0].near], localPort: 0, for: origin)
+            _ = table.register([pairs[1].near], localPort: 0, for: other)
             #expect(socket(for: other) == pairs[1].near)
             close(pairs[0].far)
             #expect(isEnded(for: origin, isPlain: true))
             #expect(!isEnded(for: other, isPlain: true))
             // Behind a proxy.
-            let third = Self.origin("third.example")
+            let third = try line("third.example")
             #expect(socket(for: third) == nil)
             #expect(isEnded(for: third, isPlain: true))
             close(pairs[1].far)

@@ -128,7 +128,7 @@
         @Test func `Requests for which there never is a descriptor fail at their connect limit`() async throws {
             let server = try await LoopbackServer.start { _ in .text("here") }
             let configuration = CurlTransport.with { _ in }.configuration
-            let driver = CurlDriver(configuration, descriptors: DescriptorPool(limit: { 4 }))
+            let driver = CurlDriver(configuration, descriptors: DescriptorShare(limit: 4))
             var task = TransportTask(URLRequest(url: server.url))
             task.limits.connect = .milliseconds(100)
             let flows = try (0..<3).map { _ in
@@ -143,22 +143,6 @@
             }
             await driver.shutDown(.draining)
         }
-
-        @Test func `A driver that others need descriptors of hears of it, and not of its own shortage`() {
-            let pool = DescriptorPool(limit: { 64 })
-            let (first, second) = (Marker(), Marker())
-            let calls = Locked(0)
-            pool.join(first) { calls.withLock { $0 += 1 } }
-            pool.join(second) { calls.withLock { $0 += 100 } }
-            pool.isLacking(for: first, at: 1_000)
-            #expect(calls.withLock { $0 } == 100)
-            #expect(pool.isWantedByOthers(than: second, at: 2_000) && !pool.isWantedByOthers(than: first, at: 2_000))
-            #expect(!pool.isWantedByOthers(than: second, at: 10_000_000_000))
-            pool.leave(first)
-            #expect(!pool.isWantedByOthers(than: second, at: 2_000))
-        }
-
-        private final class Marker {}
     }
 
     /// Lowers the limit of open files of this process.

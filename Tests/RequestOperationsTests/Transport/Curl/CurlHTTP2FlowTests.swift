@@ -84,8 +84,8 @@
 
         // MARK: Sharing
 
-        @Test func `Streams that are cancelled are reset, and leave the others of their connection alone`() async throws
-        {
+        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        func `Streams that are cancelled are reset, and leave the others of their connection alone`() async throws {
             let peer = try await HTTP2Peer(
                 """
                 if s.path == "/open": door.set()
@@ -140,7 +140,8 @@
             #expect(await peer.line() == (hearsEnd ? "begun 2" : "begun 1"))
         }
 
-        @Test func `The server hears of a cancel beside an upload, at the latest when that goes on`() async throws {
+        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        func `The server hears of a cancel beside an upload, at the latest when that goes on`() async throws {
             let peer = try await HTTP2Peer(
                 """
                 if s.path != "/first":
@@ -173,7 +174,8 @@
             #expect(try await upload.value.head.status == 200)
         }
 
-        @Test func `The server hears of a body that grows too large, at the latest with the next request`()
+        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        func `The server hears of a body that grows too large, at the latest with the next request`()
             async throws
         {
             let peer = try await HTTP2Peer(
@@ -201,7 +203,7 @@
             await #expect(throws: CancellationError.self) { try await other.value }
         }
 
-        @Test(.enabled(if: !CurlLibrary.overlooksInput))
+        @Test(.enabled(if: CurlLibrary.sharesConnections))
         func `A response that waits for its consumer holds up no other of its connection`() async throws {
             let peer = try await HTTP2Peer(
                 """

@@ -143,7 +143,7 @@
         }
 
         /// What one look of libcurl at its input may deliver.
-        static let buffer = CurlLibrary.overlooksInput ? 64 << 10 : 32 << 10
+        static let buffer = 64 << 10
 
         @Test func `Of a huge rejected body 64 KiB and a buffer are read, and sent what flow control lets in`()
             async throws

@@ -9,5 +9,8 @@
     extension CurlLibrary {
         /// Whether a connection of HTTP/2 takes no other request before its first response has come.
         static let waitsForFirstResponse = version >= Version(8, 13) && version < Version(8, 16)
+
+        /// Whether a connection of HTTP/2 takes other requests from its first request on.
+        static let sharesAtOnce = sharesConnections && !waitsForFirstResponse
     }
 #endif

@@ -14,8 +14,7 @@
             return try #require(URL(string: "http://\(name).lookups.test:\(port)/"))
         }
 
-        @Test(.enabled(if: !CurlLibrary.remembersFailures))
-        func `Requests beyond the bound of look-ups use what the first ones find`() async throws {
+        @Test func `Requests beyond the bound of look-ups use what the first ones find`() async throws {
             let server = try await LoopbackServer.start { _ in .text("here") }
             let urls = Array(repeating: try Self.url("name.1", server), count: 60)
             let crowd = try Crowd(urls, lookups: Lookups(bound: 4))
@@ -26,8 +25,7 @@
             await crowd.end()
         }
 
-        @Test(.enabled(if: !CurlLibrary.remembersFailures))
-        func `Of many names no more are looked up at a time than the bound says`() async throws {
+        @Test func `Of many names no more are looked up at a time than the bound says`() async throws {
             let server = try await LoopbackServer.start { _ in .text("here") }
             let urls = try (0..<40).map { try Self.url("\($0).2", server) }
             let crowd = try Crowd(urls, lookups: Lookups(bound: 12))
@@ -71,8 +69,7 @@
             await crowd.end()
         }
 
-        @Test(.enabled(if: !CurlLibrary.remembersFailures))
-        func `A look-up that fails for now fails at most one request of those to the name`() async throws {
+        @Test func `A look-up that fails for now fails at most one request of those to the name`() async throws {
             let server = try await LoopbackServer.start { _ in .text("here") }
             lookups_fail(9, 1)
             let crowd = try Crowd(Array(repeating: try Self.url("name.9", server), count: 20))

@@ -111,7 +111,7 @@
             #expect(failure.connectionWasReused == false && !failure.lostReusedConnection)
         }
 
-        @Test(arguments: CurlReplayTests.losses, ["GET", "PUT"])
+        @Test(.enabled(if: CurlLibrary.sharesConnections), arguments: CurlReplayTests.losses, ["GET", "PUT"])
         func `Requests that lose a connection of HTTP/2 are attempted again at once, over another`(
             kind: PythonPeer.Kind, method: String
         ) async throws {

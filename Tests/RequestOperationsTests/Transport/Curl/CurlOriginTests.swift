@@ -5,44 +5,10 @@
 
     @testable import RequestOperations
 
-    /// Requests of which libcurl is told the target alone, beside those of which it is told the whole URL.
+    /// Where requests go whose handles were used for others.
     @Suite(.timeLimit(.minutes(15)))
     struct CurlOriginTests {
         private let transport = CurlTransport.with { _ in }
-
-        private func request(_ text: String) throws -> CurlRequest {
-            try CurlRequest(URLRequest(url: try #require(URL(string: text))))
-        }
-
-        @Test(arguments: [
-            ("http://example.com/", 18), ("https://example.com:8443/a/b?c=%2F&d", 24), ("http://[::1]:8080//x", 17),
-        ])
-        func `A target of visible characters is sent as it stands`(text: String, offset: Int) throws {
-            #expect(try request(text).targetOffset == offset)
-        }
-
-        @Test(arguments: [
-            "http://example.com", "http://example.com?query", "http://example.com/a#fragment",
-            "http://user:pass@example.com/", "http://user@example.com/a", "http://[fe80::1%25eth0]:8080/",
-        ])
-        func `A URL of which a part is not sent, or is not there, libcurl takes apart`(text: String) throws {
-            #expect(try request(text).targetOffset == nil)
-        }
-
-        @Test func `An origin is told from one that begins or ends alike`() throws {
-            let text = "http://a.example:80/"
-            let origin = try #require(CurlOrigin(text, upTo: text.utf8.count - 1))
-            #expect(origin.isIn(text, upTo: text.utf8.count - 1))
-            for other in [
-                "http://a.example:8/", "http://a.example:800/", "http://b.example:80/", "https://a.example:80/",
-            ] {
-                #expect(!origin.isIn(other, upTo: other.utf8.count - 1))
-            }
-        }
-
-        @Test func `What libcurl cannot take apart is no origin`() {
-            #expect(CurlOrigin("http://a.example:999999/", upTo: 23) == nil)
-        }
 
         @Test func `A handle goes where each request says, whatever it was used for before`() async throws {
             let servers = [try await LoopbackServer.start(), try await LoopbackServer.start()]
@@ -63,7 +29,6 @@
             }
         }
 
-        // Of a whole URL some versions of libcurl leave it out.
         @Test func `An empty query is sent`() async throws {
             let server = try await LoopbackServer.start { request in .text(request.target) }
             let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/?"))

@@ -19,7 +19,7 @@
             return (peer, transport, url)
         }
 
-        @Test(arguments: losses)
+        @Test(.enabled(if: CurlLibrary.sharesConnections), arguments: losses)
         func `A request that is not safe is not sent again, and may have been processed`(
             kind: PythonPeer.Kind
         ) async throws {
@@ -51,7 +51,7 @@
             #expect([await peer.line(), await peer.line()] == ["lost", "answered"])
         }
 
-        @Test(.enabled(if: CurlLibrary.repeatsRefusedRequests))
+        @Test(.enabled(if: CurlLibrary.sharesConnections))
         func `Safe requests that the server refuses to process are sent again`() async throws {
             let (peer, transport, url) = try await start(.refusingHTTP2)
             async let first = transport.get(url)

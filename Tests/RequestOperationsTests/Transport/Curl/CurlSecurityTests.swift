@@ -132,7 +132,7 @@
             configuration.trustTestServers()
             configuration.proxy = .none
             let response = try await CurlTransport(configuration: configuration).get(secure.url(.http2))
-            #expect(response.head.version == (CurlLibrary.sharesConnectionsSoundly ? .http2 : .http1_1))
+            #expect(response.head.version == (CurlLibrary.sharesConnections ? .http2 : .http1_1))
         }
 
         @Test func `The error names the setting where a server speaks only HTTP2 without TLS`() async throws {
@@ -171,7 +171,8 @@
             #expect(try await transport.get(secure.url(.http2Cleartext)).head.version == .http2)
         }
 
-        @Test func `Requests at the same time share one HTTP2 connection`() async throws {
+        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        func `Requests at the same time share one HTTP2 connection`() async throws {
             let transport = CurlTransport.trusting()
             let url = secure.url(.http2, "/connection")
             let connections = try await withThrowingTaskGroup(of: String.self) { group in
@@ -202,7 +203,7 @@
             for _ in 0..<10 { #expect(try await transport.get(url).body.count == 1024) }
         }
 
-        @Test(.enabled(if: CurlLibrary.repeatsRefusedRequests))
+        @Test(.enabled(if: CurlLibrary.sharesConnections))
         func `Requests that outnumber what a connection takes make one connection after the other`() async throws {
             let transport = CurlTransport.trusting()
             let url = secure.url(.shortLived, "/connection")
@@ -309,14 +310,14 @@
             await eventually { flow.transfer.exchange.withLock(\.isHeldBack) }
             mayGoOn.open()
             let whole = try await response
-            let isHTTP2 = site == .http2 && CurlLibrary.sharesConnectionsSoundly
-            #expect(whole.head.version == (isHTTP2 ? .http2 : .http1_1))
+            #expect(whole.head.version == (site == .http2 ? .http2 : .http1_1))
             #expect(count.withLock { $0 } == 5 << 20)
             #expect(whole.bodySize == 5 << 20)
             await driver.shutDown(.draining)
         }
 
-        @Test func `A cancelled HTTP2 stream leaves its connection to the others`() async throws {
+        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        func `A cancelled HTTP2 stream leaves its connection to the others`() async throws {
             let transport = CurlTransport.trusting()
             let before = try await transport.text(secure.url(.http2, "/connection"))
             let url = secure.url(.http2, "/5m")
@@ -343,7 +344,7 @@
     extension TransferMachine {
         /// Whether the transfer is paused since its consumer has enough.
         var isHeldBack: Bool {
-            if case .accepted(.stream(_, isPaused: true)) = state { true } else { false }
+            if case .accepted(.stream(isPaused: true)) = state { true } else { false }
         }
     }
 #endif

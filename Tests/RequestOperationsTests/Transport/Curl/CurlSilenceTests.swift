@@ -29,7 +29,7 @@
             return task
         }
 
-        @Test
+        @Test(.enabled(if: CurlLibrary.sharesConnections))
         func `A connection over which nothing comes is used no more, and others on it are attempted again at once`()
             async throws
         {
@@ -58,7 +58,8 @@
             #expect(try await peer.text() == "2")
         }
 
-        @Test func `A request that is not safe fails with its silent connection, and may have been processed`()
+        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        func `A request that is not safe fails with its silent connection, and may have been processed`()
             async throws
         {
             let peer = try await Self.freezingPeer()
@@ -77,7 +78,8 @@
             #expect(try await peer.text() == "2")
         }
 
-        @Test func `A connection over which another stream was answered meanwhile stays`() async throws {
+        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        func `A connection over which another stream was answered meanwhile stays`() async throws {
             try await oneOfFiveTries(answerBesideSilence)
         }
 

@@ -48,11 +48,9 @@
             #expect(response.head.status == 200)
         }
 
-        // Without TLS there is no choice but HTTP/2, whose faults before 8.1 the article lists.
-        private static let kinds: [PythonPeer.Kind] =
-            [.secureRefusingUpload] + (CurlLibrary.sharesConnectionsSoundly ? [.refusingUploadHTTP2] : [])
-
-        @Test(arguments: kinds, [10 << 10, 16 << 10, 64 << 10, 1 << 20])
+        @Test(
+            arguments: [PythonPeer.Kind.secureRefusingUpload, .refusingUploadHTTP2],
+            [10 << 10, 16 << 10, 64 << 10, 1 << 20])
         func `A response is whole when an upload is refused beside it`(
             kind: PythonPeer.Kind, uploadSize: Int
         ) async throws {

@@ -75,7 +75,7 @@
         static func to(_ host: String, over driver: CurlDriver) throws -> CurlTransfer {
             let request = try CurlRequest(URLRequest(url: try #require(URL(string: "http://\(host)/"))))
             return CurlTransfer(
-                driver: driver, easy: driver.handles.take(.usual), request: request,
+                driver: driver, easy: driver.handles.take(), request: request,
                 limits: .init(TransferLimits()), upload: nil, wantsProgress: false, submitted: 0)
         }
     }

@@ -15,7 +15,8 @@
             withExtendedLifetime(peer) {}
         }
 
-        @Test func `It is so too after requests with fields of their own that shared the connection`() async throws {
+        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        func `It is so too after requests with fields of their own that shared the connection`() async throws {
             let (peer, transport, url) = try await PythonPeer.http2(.holdingHTTP2)
             let held = Task { try await transport.get(url) }
             defer { held.cancel() }
@@ -30,14 +31,16 @@
             withExtendedLifetime(peer) {}
         }
 
-        @Test func `What comes with the end of another response is delivered when nothing more comes`() async throws {
+        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        func `What comes with the end of another response is delivered when nothing more comes`() async throws {
             let (peer, transport, url) = try await PythonPeer.http2(.pairingHTTP2)
             _ = try await transport.get(url)
             for _ in 1...10 { try await expectPair(transport, url) }
             withExtendedLifetime(peer) {}
         }
 
-        @Test func `Files are downloaded after responses that shared their connection`() async throws {
+        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        func `Files are downloaded after responses that shared their connection`() async throws {
             let (peer, transport, url) = try await PythonPeer.http2(.pairingHTTP2)
             _ = try await transport.get(url)
             try await expectPair(transport, url)

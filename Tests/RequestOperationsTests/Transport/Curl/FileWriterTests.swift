@@ -22,7 +22,7 @@
                 try bytes.withUnsafeBytes { try writer.write($0) }
                 written += bytes
             }
-            try writer.finish(with: nil)
+            try writer.finish(with: Data())
             #expect(try path.content == written)
         }
 
@@ -30,7 +30,7 @@
             let writer = try FileWriter(FileSink(path.url))
             try write(3, to: writer)
             #expect(!path.exists)
-            try writer.finish(with: nil)
+            try writer.finish(with: Data())
             try expectPieces(3)
         }
 
@@ -62,7 +62,7 @@
             let mayGoOn = Door()
             let finish = Task {
                 await mayGoOn.pass()
-                try writer.finish(with: nil)
+                try writer.finish(with: Data())
             }
             finish.cancel()
             mayGoOn.open()
@@ -73,10 +73,8 @@
 
         @Test func `What was kept before the head was accepted is in the file, also if that is all`() throws {
             let writer = try FileWriter(FileSink(path.url))
-            let kept = ReceiveBuffer(expecting: 0)
             let bytes = Data((0..<3 * FileWriter.pieceSize).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-            bytes.withUnsafeBytes { kept.append($0.baseAddress!, count: $0.count) }
-            try writer.finish(with: kept)
+            try writer.finish(with: bytes)
             #expect(try path.content == bytes)
         }
 
@@ -90,7 +88,7 @@
                 let writer = try FileWriter(FileSink(file))
                 let error = #expect(throws: RequestError.self) {
                     for _ in 1...5 { try Data(count: FileWriter.pieceSize).withUnsafeBytes { try writer.write($0) } }
-                    try writer.finish(with: nil)
+                    try writer.finish(with: Data())
                 }
                 writer.discard()
                 let content = try Data(contentsOf: file)

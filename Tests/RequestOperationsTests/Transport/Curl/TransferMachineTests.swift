@@ -11,18 +11,16 @@
 
         private mutating func arrive(_ count: Int, kept: Int = 0, isTooLarge: Bool = false) -> TransferMachine.Reception
         {
-            let bytes = [UInt8](repeating: 7, count: count)
-            return bytes.withUnsafeBytes { bytes in
-                machine.bodyArrived(bytes, kept: Self.buffer(kept), limit: 100, isTooLarge: isTooLarge)
+            var kept = Data(count: kept)
+            return Data(repeating: 7, count: count).withUnsafeBytes { bytes in
+                machine.bodyArrived(bytes, kept: &kept, limit: 100, isTooLarge: isTooLarge)
             }
         }
 
-        private static func buffer(_ count: Int) -> ReceiveBuffer {
-            let buffer = ReceiveBuffer(expecting: 0)
-            if count > 0 {
-                [UInt8](repeating: 1, count: count).withUnsafeBytes { buffer.append($0.baseAddress!, count: count) }
-            }
-            return buffer
+        private mutating func deliver(_ count: Int) {
+            var kept = Data(count: count)
+            machine.deliver(&kept)
+            #expect(kept.isEmpty)
         }
 
         private mutating func begin() {
@@ -107,13 +105,13 @@
         @Test mutating func `A consumer gets what was kept and what follows, and frees the driver by taking it`() {
             begin()
             takeHead()
-            #expect(machine.accept(.stream(ReceiveBuffer(expecting: 0), isPaused: false)) == true)
-            machine.deliver(Self.buffer(3))
+            #expect(machine.accept(.stream(isPaused: false)) == true)
+            deliver(3)
             guard case .offered = arrive(4) else {
                 Issue.record("The bytes are not offered.")
                 return
             }
-            machine.deliver(Self.buffer(TransferMachine.streamBuffer))
+            deliver(TransferMachine.streamBuffer)
             guard case .pause = arrive(1) else {
                 Issue.record("A full buffer does not pause.")
                 return
@@ -129,7 +127,7 @@
         @Test mutating func `Pieces that were not taken before the end come before it`() {
             begin()
             takeHead()
-            _ = machine.accept(.stream(ReceiveBuffer(expecting: 0), isPaused: false))
+            _ = machine.accept(.stream(isPaused: false))
             _ = arrive(4)
             machine.end()
             guard case (.piece, false)? = machine.take(), case (.ended, false)? = machine.take() else {

@@ -3,190 +3,179 @@
 
     /// How transfers get their connections, on the thread of a driver.
     extension CurlDriver {
-        /// Gives a transfer to libcurl, or has it wait for others to its origin.
-        func connect(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
-            let queue = queue(of: transfer)
-            transfer.queue = queue
-            let known = sockets.reached(transfer.origin)
-            if let route = queue.begin(transfer, known) { return go(transfer, route, easy, multi) }
-            if queue.isReached(known) || queue.makerWaits {
-                transfer.wait?.begin()
-            } else {
-                // The time until it is known what a connection can do counts as time to connect.
-                queue.waitsToConnect = true
-                if transfer.mayUseHTTP2 { transfer.startConnectLimit() }
+        // MARK: Lines
+
+        /// Has a transfer wait for its turn among those to its origin. That may come at once.
+        func enterLine(_ transfer: CurlTransfer) {
+            let line = line(to: transfer)
+            transfer.line = line
+            line.enter(transfer)
+            submitWaiting(of: line)
+            if transfer.place == .inLine { transfer.wait?.begin() }
+        }
+
+        private func line(to transfer: CurlTransfer) -> OriginLine {
+            if let line = lines[transfer.origin] { return line }
+            if lines.count >= mostLines {
+                lines = lines.filter { !$0.value.isIdle }
+                mostLines = max(64, 2 * lines.count)
             }
+            let line = OriginLine(of: transfer)
+            lines[transfer.origin] = line
+            return line
         }
 
-        private func queue(of transfer: CurlTransfer) -> OriginQueue {
-            if let queue = queues[transfer.queueKey] { return queue }
-            let queue = OriginQueue(of: transfer)
-            queues[transfer.queueKey] = queue
-            return queue
+        /// Transfers of a line may have room. libcurl takes them at the end of this turn.
+        func noteRoom(in line: OriginLine) {
+            guard !line.isListed, line.waitingCount > 0 else { return }
+            line.isListed = true
+            linesWithRoom.append(line)
         }
 
-        /// Gives a transfer to libcurl again that was not sent, for a new connection.
-        func connectAnew(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
-            easy.forgetMessage()
-            guard let route = transfer.queue?.beginAnew(transfer, sockets.reached(transfer.origin)) else {
-                // Where there are connections, it may also wait for one of them.
-                if sockets.reached(transfer.origin) != nil {
-                    transfer.deadlines.connect = nil
-                    transfer.wait?.begin()
+        /// Submits the waiting transfers to libcurl for which there is room now.
+        func submitWaiting() {
+            while let line = linesWithRoom.popLast() {
+                line.isListed = false
+                submitWaiting(of: line)
+            }
+            while let line = lookups.next(at: now) { submitWaiting(of: line) }
+        }
+
+        private func submitWaiting(of line: OriginLine) {
+            while let transfer = line.next() {
+                let connects = line.nextConnects
+                if connects, transfer.hasName || mayUseProxy {
+                    guard lookups.hasRoom else { return lookups.wait(line) }
+                    beginLookup(transfer)
                 }
-                return
+                let isNew = line.takeNext()
+                if transfer.makesConnectionsApart, isNew || connects {
+                    transfer.easy?.askForFreshHTTP2()
+                } else if isNew {
+                    transfer.easy?.askForFreshConnection()
+                }
+                submit(transfer)
             }
-            go(transfer, route, easy, multi)
         }
 
-        private func go(
-            _ transfer: CurlTransfer, _ route: OriginQueue.Route, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer
-        ) {
-            let makesApart = transfer.queue?.makesApart ?? false
-            if route == .new || route == .first && makesApart { easy.askForFreshConnection() }
-            if route != .shared, makesApart { easy.askForHTTP2() }
-            transfer.route = route
-            giveAgain(transfer, easy, multi)
+        // MARK: Transfers
+
+        /// Submits a transfer to libcurl. If libcurl does not take it, the transfer ends.
+        func submit(_ transfer: CurlTransfer) {
+            guard let easy = transfer.easy, let multi else { return }
+            transfer.place = .submitted
+            submitted.append(transfer)
+            let code = curl_multi_add_handle(multi, easy.pointer)
+            guard code != CURLM_OK else { return }
+            end(transfer, .stopped(.shortage(String(cString: curl_multi_strerror(code)))))
         }
 
-        /// Gives a transfer to libcurl that waited.
-        func giveAgain(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
-            move(transfer, to: .given)
-            tried.append(transfer)
-            othersConnect(by: transfer)
-            give(transfer, easy, multi)
-        }
-
-        /// From now on, the others in the line of a transfer wait for a connection that it makes, if there is no other. That is
-        /// time to connect.
-        private func othersConnect(by transfer: CurlTransfer) {
-            guard let queue = transfer.queue, queue.waits(for: transfer), !queue.waitsToConnect,
-                sockets.reached(transfer.origin) == nil
-            else { return }
-            queue.waitsToConnect = true
-            for other in queue.waiting { other.startConnectLimit() }
-        }
-
-        /// libcurl has had its turn. Transfers given to it that did nothing wait in libcurl for one of a limited number of
-        /// connections.
-        func noticeWaiting() {
-            guard !tried.isEmpty else { return }
-            for transfer in tried where transfer.waitsForConnection {
-                move(transfer, to: .awaitingConnection)
+        /// libcurl has had its turn. Transfers for which it did nothing wait in its own line for a connection.
+        func noteWaiting() {
+            for transfer in submitted where transfer.place == .submitted && transfer.isActive && transfer.outcome == nil
+            {
+                endLookup(transfer)
                 transfer.easy?.liftConnectLimit()
                 transfer.deadlines.connect = nil
-                noteWait(transfer)
+                transfer.wait?.begin()
             }
-            tried.removeAll(keepingCapacity: true)
-        }
-
-        /// A transfer waits for something that no transfer of its line provides.
-        func noteWait(_ transfer: CurlTransfer) {
-            transfer.wait?.begin()
-            othersWait(for: transfer)
-            if let queue = transfer.queue { noteRoom(in: queue) }
+            submitted.removeAll(keepingCapacity: true)
         }
 
         /// A request is sent, over a connection that was made for it or over another transfer's.
         func noteSent(_ transfer: CurlTransfer) {
-            transfer.route = .shared
-            guard let queue = transfer.queue else { return }
-            queue.noteSent(transfer)
-            othersWait(for: transfer)
-            noteRoom(in: queue)
-        }
-
-        /// From now on, the others in the line of a transfer wait for a connection to become free, or for a transfer that itself
-        /// waits. That is no time to connect.
-        func othersWait(for transfer: CurlTransfer) {
-            guard let queue = transfer.queue, queue.waitsToConnect else { return }
-            queue.waitsToConnect = false
-            for other in queue.waiting {
-                other.deadlines.connect = nil
-                other.wait?.begin()
-            }
+            endLookup(transfer)
+            transfer.place = .sent
+            transfer.wait?.end()
+            guard let line = transfer.line else { return }
+            line.noteSent(transfer, at: now)
+            noteRoom(in: line)
         }
 
         /// A status has come for a transfer.
         func noteAnswer(_ transfer: CurlTransfer) {
-            guard transfer.mayUseHTTP2, let queue = transfer.queue else { return }
-            sockets.noteAnswer(transfer.origin, isHTTP2: transfer.head.takesSeveral)
-            queue.noteAnswer(isHTTP2: transfer.head.takesSeveral)
-            noteRoom(in: queue)
+            guard transfer.mayUseHTTP2, let line = transfer.line else { return }
+            line.noteAnswer(isHTTP2: transfer.head.takesSeveral)
+            noteRoom(in: line)
         }
 
         /// A transfer has ended.
-        func leaveQueue(_ transfer: CurlTransfer) {
-            descriptorLine.noteRoom()
-            guard let queue = transfer.queue else { return }
-            transfer.queue = nil
-            queue.noteEnd(transfer)
-            if queue.isIdle { forget(queue) } else { noteRoom(in: queue) }
-        }
-
-        /// Another queue of the same key may have come after it.
-        private func forget(_ queue: OriginQueue) {
-            if queues[queue.key] === queue { queues[queue.key] = nil }
-        }
-
-        /// Takes transfers back from libcurl that found no connection and must not make one. One makes one now, and the
-        /// others wait for that. (libcurl would try all addresses of a host before it ends them, one now and one later.)
-        func connectTurnedBack(_ multi: UnsafeMutableRawPointer) {
-            guard !turnedBack.isEmpty else { return }
-            for transfer in turnedBack {
-                guard transfer.isActive, transfer.outcome == nil, let easy = transfer.easy else { continue }
-                curl_multi_remove_handle(multi, easy.pointer)
-                transfer.queue?.noteTurnedBack()
-                connectAnew(transfer, easy, multi)
+        func leaveLine(_ transfer: CurlTransfer) {
+            endLookup(transfer)
+            if let line = transfer.line {
+                transfer.line = nil
+                line.noteEnd(transfer)
+                noteRoom(in: line)
             }
-            turnedBack.removeAll(keepingCapacity: true)
+            transfer.place = .ended
         }
 
-        func noteRoom(in queue: OriginQueue) {
-            guard !queue.isListed else { return }
-            queue.isListed = true
-            queuesWithRoom.append(queue)
-        }
-
-        /// Gives libcurl the waiting transfers for which there is room now.
-        func giveWaiting(_ multi: UnsafeMutableRawPointer) {
-            guard !queuesWithRoom.isEmpty else { return }
-            // What libcurl does not take ends at once, and makes room as well.
-            let listed = queuesWithRoom
-            queuesWithRoom = []
-            for queue in listed {
-                queue.isListed = false
-                while let (transfer, route) = queue.takeNext(sockets.reached(queue.key.origin)) {
-                    if let easy = transfer.easy { go(transfer, route, easy, multi) }
-                    if queue.isFull { break }
-                }
-                if queue.isIdle { forget(queue) }
+        /// Submits a request once more that was not sent, because libcurl chose a connection that has ended. Returns whether
+        /// it does so.
+        func retriesConnection(_ transfer: CurlTransfer, _ easy: EasyHandle) -> Bool {
+            guard transfer.outcome == nil, transfer.connection.loss == .beforeUse else { return false }
+            transfer.forgetConnecting()
+            transfer.deadlines.connect = nil
+            easy.keepConnection(true)
+            if transfer.mayShare, let line = transfer.line {
+                line.takeBack(transfer)
+                transfer.wait?.begin()
+                noteRoom(in: line)
+                return true
             }
-        }
-    }
-
-    extension CurlTransfer {
-        /// libcurl found no connection for a transfer that must not make one.
-        func turnBack() {
-            // libcurl may try the other addresses of the host before the transfer is removed.
-            guard place != .turnedBack else { return }
-            driver.move(self, to: .turnedBack)
-            // After it was sent once, it may have to wait for others to connect.
-            if sends > 0 { deadlines.connect = nil }
-            driver.turnedBack.append(self)
+            if transfer.makesConnectionsApart { easy.askForFreshHTTP2() } else { easy.askForFreshConnection() }
+            submit(transfer)
+            return true
         }
 
-        /// Whether libcurl may make a connection for the transfer.
-        var mayMakeConnection: Bool {
-            guard route == .shared, let queue else { return true }
-            return !queue.makesApart && (isLastSend || !queue.mustShare(driver.sockets.reached(origin)))
+        // MARK: Descriptors
+
+        /// Whether a transfer may have a descriptor for a connection.
+        func allows(_ descriptor: Int32, for transfer: CurlTransfer) -> Bool {
+            let files =
+                !transfer.usesFile ? 0 : active.count { $0.usesFile && ($0.connection.hasSocket || $0.sends > 0) }
+            return descriptors.allows(descriptor, isFirst: sockets.count == 0, filesToOpen: files)
         }
 
-        var queueKey: OriginQueue.Key { .init(origin: origin, mayShare: mayUseHTTP2) }
+        /// Makes a transfer wait that libcurl ended for lack of a descriptor or a thread. Returns whether it waits.
+        func awaitsDescriptor(_ transfer: CurlTransfer, _ easy: EasyHandle, after code: CURLcode) -> Bool {
+            guard code != CURLE_OK, transfer.isUntouched, transfer.outcome == nil else { return false }
+            let lacksThread = easy.message.map(CurlLibrary.lacksThread) ?? false
+            guard lacksThread || transfer.connection.lacksDescriptor && code == CURLE_COULDNT_CONNECT else {
+                return false
+            }
+            endLookup(transfer)
+            transfer.place = .awaitingDescriptor
+            transfer.forgetConnecting()
+            if sockets.count == 0 {
+                // No descriptor of ours will become free, so this is time to connect.
+                transfer.startConnectLimit()
+            } else {
+                transfer.deadlines.connect = nil
+                transfer.wait?.begin()
+            }
+            // libcurl closes idle connections for new ones, and makes requests wait for their turn.
+            boundConnections(by: sockets.count)
+            withoutDescriptor.append(transfer)
+            nextDescriptorCheck = min(nextDescriptorCheck, now.adding(20_000_000))
+            return true
+        }
 
-        /// Whether libcurl has the transfer and has done nothing for it yet: no look-up and nothing with a connection.
-        var waitsForConnection: Bool {
-            isActive && outcome == nil && phase == .connect && (place == .given || place == .awaitingConnection)
+        /// Submits the transfers again that lacked a descriptor. If none did for a while, lifts the bound that they brought.
+        func checkDescriptors() {
+            guard nextDescriptorCheck <= now else { return }
+            if withoutDescriptor.isEmpty { boundConnections() }
+            nextDescriptorCheck = withoutDescriptor.isEmpty ? .max : now.adding(100_000_000)
+            let transfers = withoutDescriptor
+            withoutDescriptor = []
+            for transfer in transfers where transfer.place == .awaitingDescriptor { submit(transfer) }
+        }
+
+        /// Bounds the number of connections, in use and idle.
+        func boundConnections(by count: Int = .max) {
+            guard let multi else { return }
+            let bound = min(count, configuration.maximumConnections ?? .max, Int(clamping: descriptors.bound))
+            _ = rocurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, min(max(bound, 1), Int(Int32.max)))
         }
     }
 #endif

@@ -4,16 +4,15 @@
 
     /// How many names libcurl looks up at a time for a driver.
     ///
-    /// Each look-up takes a thread and two descriptors of libcurl's, and one descriptor of the system's resolver. The
-    /// look-ups of one driver get at most half of the process's descriptors and a quarter of its threads. A transfer for
-    /// whose look-up there is no place waits in line. It may find the name in libcurl's memory when its turn comes.
+    /// Each look-up takes a thread and three descriptors. The look-ups of one driver get at most half of the process's
+    /// descriptors and a quarter of its threads. A line whose next request needs one waits for its turn.
     struct Lookups {
         /// How many look-ups may run at a time.
         let bound: Int
         private var running = 0
         /// Until when the look-ups count whose transfers have ended. libcurl does not tell when those end.
         private var abandoned: [Int64] = []
-        private var line = Line<CurlTransfer>()
+        private var waiting = Line<OriginLine>()
 
         /// How long the system's resolver mostly goes on with a name for which it gets no answer.
         private static let patience: Int64 = 10_000_000_000
@@ -27,47 +26,43 @@
         private static var boundOfProcess: Int {
             var threads = rlimit()
             getrlimit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue), &threads)
-            let share = min(Int(clamping: DescriptorPool.limitOfProcess) / 6, Int(clamping: threads.rlim_cur) / 4)
+            let share = min(Int(clamping: DescriptorShare.limitOfProcess) / 6, Int(clamping: threads.rlim_cur) / 4)
             return min(max(share, 4), mostAtATime)
         }
 
-        private var hasPlace: Bool { running + abandoned.count < bound }
+        /// Whether one more look-up may begin.
+        var hasRoom: Bool { running + abandoned.count < bound }
 
-        /// Takes a place for a look-up. Returns `false` if there is none.
-        mutating func begin(at now: Int64) -> Bool {
-            abandoned.removeAll { $0 <= now }
-            guard hasPlace else { return false }
+        mutating func begin() {
             running += 1
-            return true
         }
 
-        /// A look-up has ended.
         mutating func end() {
             running -= 1
         }
 
-        /// The transfer of a look-up is about to end, and the look-up goes on. So its place stays taken for a while.
+        /// The transfer of a look-up is about to end, and the look-up goes on. So it counts for a while.
         mutating func abandon(at now: Int64) {
             abandoned.append(now.adding(Self.patience))
         }
 
-        mutating func wait(_ transfer: CurlTransfer) {
-            line.append(transfer)
+        mutating func wait(_ line: OriginLine) {
+            guard !line.awaitsLookup else { return }
+            line.awaitsLookup = true
+            waiting.append(line)
         }
 
-        /// Takes the transfers out of the line that can try now.
-        mutating func takeWaiting(at now: Int64) -> [CurlTransfer] {
-            guard !line.isEmpty else { return [] }
+        /// Takes out the line whose turn it is, if there is room.
+        mutating func next(at now: Int64) -> OriginLine? {
+            guard !waiting.isEmpty else { return nil }
             abandoned.removeAll { $0 <= now }
-            var transfers: [CurlTransfer] = []
-            while running + abandoned.count + transfers.count < bound, let next = line.popFirst() {
-                if next.isActive { transfers.append(next) }
-            }
-            return transfers
+            guard hasRoom, let next = waiting.popFirst() else { return nil }
+            next.awaitsLookup = false
+            return next
         }
 
-        /// When a waiting transfer can try.
-        var deadline: Int64 { line.isEmpty ? .max : hasPlace ? 0 : abandoned.first ?? .max }
+        /// When a waiting line can go on.
+        var deadline: Int64 { waiting.isEmpty ? .max : hasRoom ? 0 : abandoned.first ?? .max }
     }
 
     extension CurlLibrary {
@@ -76,24 +71,16 @@
     }
 
     extension CurlDriver {
-        /// Makes a transfer wait for whose look-up there was no place. Returns whether it waits.
-        func waitsForLookup(_ transfer: CurlTransfer, _ easy: EasyHandle) -> Bool {
-            guard transfer.place == .lackingLookup, transfer.outcome == nil else { return false }
-            move(transfer, to: .awaitingLookup)
-            // Behind a SOCKS proxy, the look-up comes after the socket.
-            transfer.connection.forgetSockets()
-            easy.forgetMessage()
-            // Others may try the connections that there are.
-            if let queue = transfer.queue { noteRoom(in: queue) }
-            lookups.wait(transfer)
-            return true
+        func beginLookup(_ transfer: CurlTransfer) {
+            guard !transfer.looksUp else { return }
+            transfer.looksUp = true
+            lookups.begin()
         }
 
-        /// Gives libcurl the transfers again that can look up their names now.
-        func retryLookups(_ multi: UnsafeMutableRawPointer) {
-            for transfer in lookups.takeWaiting(at: now) {
-                if let easy = transfer.easy { giveAgain(transfer, easy, multi) }
-            }
+        func endLookup(_ transfer: CurlTransfer) {
+            guard transfer.looksUp else { return }
+            transfer.looksUp = false
+            lookups.end()
         }
     }
 #endif

@@ -1,5 +1,6 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
+    import Glibc
 
     /// The deadlines of a driver's transfers, on its thread.
     extension CurlDriver {
@@ -45,13 +46,16 @@
         private func nextDeadline(of transfer: CurlTransfer) -> (Int64, CurlTransfer.Cause)? {
             if let progress = transfer.deadlines.progress { sweep(by: progress) }
             if let drain = transfer.deadlines.drain { return (drain, .drained) }
-            // The transfer waits for a connection that others make, or for a descriptor.
-            if transfer.place.isHeld, transfer.deadlines.connect == nil { return nil }
             // Either the transfer connects, or a connection is made over which its request is sent again.
-            if transfer.phase == .connect || transfer.deadlines.connect != nil {
+            if let connect = transfer.deadlines.connect {
                 let lacksDescriptor = transfer.place == .awaitingDescriptor
-                return transfer.deadlines.connect.map { ($0, lacksDescriptor ? Self.noDescriptor : .connectLimit) }
+                return (
+                    connect,
+                    lacksDescriptor ? .shortage("there is no file descriptor for the connection") : .connectLimit
+                )
             }
+            // It waits for a connection that others make, or for a descriptor.
+            if transfer.phase == .connect { return nil }
             // Time that a consumer takes does not count as idle; time that a source takes does.
             guard let idle = transfer.limits.idle, !transfer.paused.contains(.receiving) else { return nil }
             if transfer.sendsBody, let easy = transfer.easy {
@@ -98,5 +102,74 @@
             transfer.exchange.withLock { $0.progressed(progress) }
             markReady(transfer)
         }
+    }
+
+    /// Connections that take several requests at a time, and over which nothing comes any more.
+    ///
+    /// When a stream ends, libcurl keeps its connection for others. A relay on the way may have forgotten that
+    /// connection. Without these functions, libcurl would use it for one request after the other, forever.
+    extension CurlDriver {
+        /// Ends a transfer whose idle limit has passed. Also ends its connection if nothing has moved over it
+        /// meanwhile: libcurl then reports the loss to the other transfers, and uses it for no new one.
+        func stopIdle(_ transfer: CurlTransfer) {
+            if let silent = silentConnection(of: transfer), let socket = silent.socket {
+                shutdown(socket, Int32(SHUT_RDWR))
+                for other in users(of: silent) { other.connection.loss = .silence }
+            }
+            stop(transfer, .idleLimit)
+        }
+
+        private func users(of connection: EstablishedConnection) -> [CurlTransfer] {
+            active.filter { $0.connection.known === connection }
+        }
+
+        /// The connection of a stream, if nothing moved over that connection while the stream was idle.
+        private func silentConnection(of transfer: CurlTransfer) -> EstablishedConnection? {
+            guard transfer.mayBreakOffStream, let connection = transfer.connection.known, let socket = connection.socket
+            else { return nil }
+            let since = transfer.deadlines.activity
+            let silence = rocurl_silence(socket)
+            guard silence >= 0, silence.adding(Self.tick) >= now - since else { return nil }
+            // A transfer that waits for its consumer may have filled the connection's window. Then we are silent, not
+            // the server.
+            let isInUse = users(of: connection).contains { other in
+                other.paused.contains(.receiving) || isSending(other, beside: transfer, since: since)
+            }
+            return isInUse ? nil : connection
+        }
+
+        /// Whether another upload on the connection makes progress. (The kernel of a relay may accept the first bytes
+        /// of a new one.)
+        private func isSending(_ other: CurlTransfer, beside transfer: CurlTransfer, since: Int64) -> Bool {
+            guard other !== transfer, other.upload != nil else { return false }
+            let start = other.sent.adding((transfer.limits.idle ?? 0) / 2)
+            return other.deadlines.activity > max(since, start)
+        }
+
+        /// The longest tick of a kernel, which is its unit for measuring silence.
+        private static let tick: Int64 = 10_000_000
+    }
+
+    /// When something is due for one transfer. The driver checks all of these when the earliest may be due. Times are
+    /// those of `CurlLibrary.now`.
+    struct TransferDeadlines {
+        /// When the connection that is being made must be ready.
+        var connect: Int64?
+        /// Until when a rejected response is read.
+        var drain: Int64?
+        /// When bytes last went in either direction.
+        var activity: Int64 = 0
+        /// When the driver checks next how far the request's body has come.
+        var nextUploadCheck = Int64.max
+        /// How many bytes were sent at the last check.
+        var sent: Int64 = 0
+        /// How many bytes the other side had not received at the last check; -1 if that was not known.
+        var unreceived: Int64 = -1
+        /// When to report progress that came too soon after the last report.
+        var progress: Int64?
+        var lastProgress: Int64 = 0
+
+        /// The shortest time between two reports of progress.
+        static let progressInterval: Int64 = 50_000_000
     }
 #endif

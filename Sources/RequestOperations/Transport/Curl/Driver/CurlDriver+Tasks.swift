@@ -25,8 +25,8 @@
         }
 
         func deliver(_ transfer: CurlTransfer) {
-            guard let kept = transfer.kept, !kept.isEmpty else { return }
-            transfer.exchange.withLock { $0.deliver(kept) }
+            guard !transfer.kept.isEmpty else { return }
+            transfer.exchange.withLock { $0.deliver(&transfer.kept) }
             markReady(transfer)
         }
 
@@ -56,6 +56,48 @@
                 transfer.exchange.withLock { $0.wake() }?.resume()
             }
             ready.removeAll(keepingCapacity: true)
+        }
+    }
+
+    /// What other threads ask of a driver's thread.
+    extension CurlDriver {
+        /// Gives a new transfer to the thread, or makes it look at one that it has. Returns `false` for a new transfer
+        /// if the transport has been shut down.
+        @discardableResult
+        func call(for transfer: CurlTransfer, isNew: Bool = false) -> Bool {
+            switch inbox.withLock({ $0.add(transfer, isNew: isNew) }) {
+            case .startThread: start()
+            case .wakeThread: bell.ring()
+            case .refuse: return false
+            case .none, .isOver: break
+            }
+            return true
+        }
+
+        /// Whether the driver takes no new transfer.
+        var isEnding: Bool { inbox.withLock { $0.isEnding } }
+
+        /// Whether its thread has ended, or will never start.
+        var isOver: Bool { inbox.withLock { $0.isOver } }
+
+        /// Shuts the transport down; returns when the thread has ended and all connections are closed.
+        func shutDown(_ mode: CurlTransport.ShutdownMode) async {
+            await withCheckedContinuation { continuation in
+                askToEnd(mode, continuation)
+            }
+        }
+
+        /// Shuts the transport down without waiting.
+        func askToEnd(_ mode: CurlTransport.ShutdownMode, _ waiter: CheckedContinuation<Void, Never>? = nil) {
+            switch inbox.withLock({ $0.shutDown(mode, waiter) }) {
+            case .wakeThread:
+                bell.ring()
+            case .isOver:
+                handles.removeAll()
+                waiter?.resume()
+            case .none, .startThread, .refuse:
+                break
+            }
         }
     }
 #endif

@@ -4,8 +4,8 @@
 
     /// The thread of a transport: it owns the multi handle and runs no code of the user.
     ///
-    /// Each turn takes the inbox, lets libcurl work, and ends transfers that are finished or overdue. It then resumes
-    /// all Tasks that have something to do, and waits in libcurl. The thread starts with the first transfer.
+    /// Each turn takes the inbox, lets libcurl work, ends transfers that are finished or overdue, and tells their Tasks. Then
+    /// the thread sleeps in libcurl. It starts with the first transfer.
     // Unchecked: `inbox` and `bell` are locks, and the constants do not change. Only the driver's thread touches the members
     // below "The thread's own"; before it runs, only the thread that starts it.
     final class CurlDriver: @unchecked Sendable {
@@ -15,7 +15,7 @@
         let configuration: CurlTransport.Configuration
         let handles: EasyHandlePool
         let sockets = ConnectionTable()
-        let descriptors: DescriptorPool
+        let descriptors: DescriptorShare
 
         // MARK: The thread's own
 
@@ -26,25 +26,20 @@
         /// The transfers whose Task may have something to do.
         var ready: [CurlTransfer] = []
         var lookups = Lookups()
-        /// The transfers given to libcurl in this turn that may have to wait for a connection.
-        var tried: [CurlTransfer] = []
-        /// The queues of the origins to which there are transfers.
-        var queues: [OriginQueue.Key: OriginQueue] = [:]
-        /// The queues whose waiting transfers may go.
-        var queuesWithRoom: [OriginQueue] = []
-        /// Transfers for which libcurl would have made a connection, although they must not make one.
-        var turnedBack: [CurlTransfer] = []
+        /// The transfers submitted to libcurl in this turn that may have to wait for a connection.
+        var submitted: [CurlTransfer] = []
+        /// The lines of the origins to which there are transfers or connections, and of some others.
+        var lines: [Origin: OriginLine] = [:]
+        /// How many lines there are before those of other origins are removed.
+        var mostLines = 64
+        /// The lines whose waiting transfers may go.
+        var linesWithRoom: [OriginLine] = []
         /// Transfers whose body ends by a length that libcurl may not use.
         var framedByLength: [CurlTransfer] = []
-        /// Transfers for which the process had no descriptor in this turn.
-        var lacking: [CurlTransfer] = []
-        var descriptorLine = DescriptorLine()
-        /// Until when libcurl limits the number of connections because descriptors ran out.
-        var descriptorBoundEnd = Int64.max
-        /// Whether connections are not kept because another driver needs their descriptors.
-        var givesUpIdle = false
-        /// The HTTP/2 connections over which something came in this turn, where ``CurlLibrary/overlooksInput``.
-        var connectionsWithInput: [EstablishedConnection] = []
+        /// Transfers for which the process had no descriptor.
+        var withoutDescriptor: [CurlTransfer] = []
+        /// When to look whether there are descriptors again.
+        var nextDescriptorCheck = Int64.max
         var nextSweep = Int64.max
         /// When the next turn begins at the latest, if the system lets the thread run.
         var nextTurn = Int64.max
@@ -59,11 +54,10 @@
         var fruitlessTurns = 0
         /// The handles of look-ups whose transfers have ended, by their context; see ``CurlLibrary/waitsForLookups``.
         var lastingLookups: [UnsafeMutableRawPointer: EasyHandle] = [:]
-        private var finished = [rocurl_finished](repeating: rocurl_finished(), count: 64)
 
         init(
             _ configuration: CurlTransport.Configuration, cookies: CookieJar? = nil,
-            descriptors: DescriptorPool = .shared
+            descriptors: DescriptorShare = .ofProcess
         ) {
             self.configuration = configuration
             self.descriptors = descriptors
@@ -83,7 +77,7 @@
 
         /// Starts the thread. If the system has none to give, ends the transfers it was to serve.
         func start() {
-            DescriptorPool.prepareRuntime()
+            PreparedRuntime.prepare()
             if let shortage = prepareThread() ?? startThread() { endAll(shortage) }
         }
 
@@ -134,31 +128,23 @@
             // `start` has made the multi handle.
             guard let multi else { return }
             setUp(multi)
-            descriptors.join(self) { [weak self] in self?.callForTurn() }
             var calls: [CurlTransfer] = []
             rocurl_begin_work()
-            // The multi handle may be a different one in each turn.
-            while takeInbox(&calls), let multi = self.multi {
+            while takeInbox(&calls) {
                 perform(multi)
-                noticeWaiting()
-                connectTurnedBack(multi)
-                holdLacking(multi)
-                takeFinished(multi)
-                if !framedByLength.isEmpty { endFramed(multi) }
+                noteWaiting()
+                endFinished(multi)
+                endFramed(multi)
                 if now >= nextSweep { sweep() }
-                giveWaiting(multi)
-                retryLacking(multi)
-                retryLookups(multi)
-                lookForInput()
+                submitWaiting()
+                checkDescriptors()
                 wakeTasks()
-                giveUpIdle()
                 // The process may exit while this thread waits.
                 rocurl_end_work()
                 waitForWork(multi)
                 rocurl_begin_work()
             }
-            descriptors.leave(self)
-            if let multi = self.multi { end(multi) }
+            end(multi)
             rocurl_end_work()
         }
 
@@ -170,7 +156,7 @@
             for transfer in calls { attend(to: transfer) }
             calls.removeAll(keepingCapacity: true)
             guard let ending else { return true }
-            if ending == .failing { stopAll() }
+            if ending == .failing { for transfer in active.reversed() { stop(transfer, .shutDown) } }
             wakeTasks()
             return hasTransfers
         }
@@ -195,13 +181,11 @@
             sockets.removeAll()
             // The driver keeps the transfers that were held until now, and they keep the driver.
             lookups = Lookups()
-            tried = []
+            submitted = []
             framedByLength = []
-            turnedBack = []
-            lacking = []
-            descriptorLine = DescriptorLine()
-            queues = [:]
-            queuesWithRoom = []
+            withoutDescriptor = []
+            lines = [:]
+            linesWithRoom = []
             handles.removeAll()
             let (late, waiters) = inbox.withLock { $0.end() }
             for waiter in waiters { waiter.resume() }
@@ -228,73 +212,50 @@
         }
 
         private func begin(_ transfer: CurlTransfer) {
-            guard let easy = transfer.easy, let multi, transfer.exchange.withLock({ $0.begin() }) else {
+            guard let easy = transfer.easy, transfer.exchange.withLock({ $0.begin() }) else {
                 return end(transfer, .stopped(.aborted))
             }
             easy.transfer = transfer
             transfer.began = now
             transfer.index = active.count
             active.append(transfer)
-            connect(transfer, easy, multi)
+            enterLine(transfer)
         }
 
-        /// Gives a transfer to libcurl. If libcurl does not take it, the transfer ends.
-        func give(_ transfer: CurlTransfer, _ easy: EasyHandle, _ multi: UnsafeMutableRawPointer) {
-            let code = curl_multi_add_handle(multi, easy.pointer)
-            guard code != CURLM_OK else { return }
-            end(transfer, .stopped(.shortage(String(cString: curl_multi_strerror(code)))))
-        }
-
-        func takeFinished(_ multi: UnsafeMutableRawPointer) {
-            while true {
-                let count = finished.withUnsafeMutableBufferPointer {
-                    rocurl_take_finished(multi, $0.baseAddress, Int32($0.count))
-                }
-                for index in 0..<Int(count) {
-                    // Every easy handle has its object as context.
-                    let context = finished[index].context!
-                    guard lastingLookups.removeValue(forKey: context) == nil else { continue }
-                    ended(Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue(), finished[index].code)
-                }
-                guard count == finished.count else { return }
+        /// Ends the transfers that libcurl has finished with.
+        func endFinished(_ multi: UnsafeMutableRawPointer) {
+            var code = CURLE_OK
+            while let context = rocurl_next_finished(multi, &code) {
+                steps &+= 1
+                guard lastingLookups.removeValue(forKey: context) == nil else { continue }
+                // Every easy handle has its object as context.
+                endFinished(Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue(), code)
             }
         }
 
-        /// libcurl has finished with a handle.
-        private func ended(_ easy: EasyHandle, _ code: CURLcode) {
-            steps &+= 1
-            guard let transfer = easy.transfer, !waitsForLookup(transfer, easy),
-                !waitsForDescriptor(transfer, easy, after: code), !meetsNoConnection(transfer, easy, after: code)
+        private func endFinished(_ easy: EasyHandle, _ code: CURLcode) {
+            guard let transfer = easy.transfer, !awaitsDescriptor(transfer, easy, after: code),
+                !retriesConnection(transfer, easy)
             else { return }
-            if CurlLibrary.keepsHeldBackBytes, transfer.paused.contains(.receiving) { easy.wearOut() }
             if transfer.head.status == 417, transfer.head.isComplete, transfer.phase != .body {
                 transfer.publishHead()
-            }
-            if transfer.place == .lackingDescriptor, code == CURLE_COULDNT_CONNECT {
-                return end(transfer, .stopped(Self.noDescriptor))
             }
             end(transfer, .finished(transfer.isAnswered(despite: code) ? CURLE_OK : transfer.result(for: code)))
         }
 
         /// Ends a transfer before libcurl does.
         func stop(_ transfer: CurlTransfer, _ cause: CurlTransfer.Cause) {
-            if transfer.isActive, let easy = transfer.easy, let multi { take(transfer, easy, from: multi, for: cause) }
-            end(transfer, .stopped(cause))
-        }
-
-        private func take(
-            _ transfer: CurlTransfer, _ easy: EasyHandle, from multi: UnsafeMutableRawPointer,
-            for cause: CurlTransfer.Cause
-        ) {
-            if transfer.place == .lookingUp {
-                lookups.abandon(at: now)
-                if CurlLibrary.waitsForLookups, !transfer.connection.hasSocket {
-                    return leaveLookup(of: transfer, easy)
+            if transfer.isActive, let easy = transfer.easy {
+                let isLookingUp = transfer.place == .lookingUp
+                if isLookingUp { lookups.abandon(at: now) }
+                if isLookingUp, CurlLibrary.waitsForLookups, !transfer.connection.hasSocket {
+                    leaveLookup(of: transfer, easy)
+                } else {
+                    transfer.stop(cause)
+                    curl_multi_remove_handle(multi, easy.pointer)
                 }
             }
-            transfer.stop(cause)
-            discardHeldBackBytes(of: transfer, easy)
-            curl_multi_remove_handle(multi, easy.pointer)
+            end(transfer, .stopped(cause))
         }
 
         func end(_ transfer: CurlTransfer, _ outcome: CurlTransfer.Outcome) {
@@ -306,11 +267,9 @@
             transfer.index = nil
             // The first outcome counts.
             if transfer.outcome == nil { transfer.outcome = outcome }
-            transfer.noticeInput()
             transfer.wait?.end()
             if transfer.mayHaveUnsentHead { transfer.easy?.wearOut() }
-            leaveQueue(transfer)
-            move(transfer, to: .ended)
+            leaveLine(transfer)
             (transfer.upload as? StreamUpload)?.close()
             if !transfer.isForMemory { deliver(transfer) }
             transfer.ended = CurlLibrary.now
@@ -321,10 +280,6 @@
                 machine.end()
             }
             markReady(transfer)
-        }
-
-        private func stopAll() {
-            for transfer in active.reversed() { stop(transfer, .shutDown) }
         }
     }
 #endif

@@ -4,9 +4,8 @@
 
     /// One easy handle of libcurl, used for one transfer after another.
     ///
-    /// The options from the transport's configuration are set once. After that, a plain GET needs only its URL, or only
-    /// its target if the previous request went to the same origin. After any other request, the handle is reset for the
-    /// next transfer.
+    /// The options from the transport's configuration are set once. After that, a plain GET needs only its URL. After any
+    /// other request, the handle is reset for the next transfer.
     // Unchecked: only one side uses it at a time. That is the Task before the transfer is submitted and after it has
     // ended, and the driver thread in between.
     final class EasyHandle: @unchecked Sendable {
@@ -22,7 +21,6 @@
         /// been set.
         private(set) var refusal: RequestError?
 
-        let bufferSize: BufferSize
         /// Whether it can serve no other transfer, because libcurl keeps some state of the last one that no reset
         /// removes.
         private(set) var isWornOut = false
@@ -43,11 +41,12 @@
         private var keepsConnection = true
         /// Whether the request asks for the end of its connection.
         private var endsConnection = false
-        /// The origin for requests that set only their target; `nil` if the handle has a whole URL.
-        private var origin: CurlOrigin?
 
-        init(_ settings: HandleSettings, _ sockets: ConnectionTable, _ bufferSize: BufferSize) {
-            self.bufferSize = bufferSize
+        /// How much libcurl reads at a time, at most: 64 KiB. That is twice what it reads at a time from an HTTP/2 connection.
+        /// Before 8.1, it forgets the rest of its input there when the buffer is full.
+        private static let bufferSize = 64 << 10
+
+        init(_ settings: HandleSettings, _ sockets: ConnectionTable) {
             self.settings = settings
             self.sockets = sockets
             guard let pointer = curl_easy_init() else {
@@ -57,8 +56,6 @@
             self.pointer = pointer
             errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
             errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-            // A new handle accepts any size.
-            _ = setBufferSize()
             setUp()
         }
 
@@ -70,6 +67,8 @@
 
         private func setUp() {
             refusal = settings.objection
+            // Before 8.7, libcurl may keep the buffer of a transfer that failed, and then accepts no size.
+            if rocurl_set_long(pointer, CURLOPT_BUFFERSIZE, Self.bufferSize) != CURLE_OK { isWornOut = true }
             settings.apply(to: self)
             set(CURLOPT_ERRORBUFFER, pointer: errorText)
             set(CURLOPT_HTTPHEADER, pointer: settings.fields)
@@ -86,14 +85,6 @@
             isSpecial = false
             asksForFreshConnection = false
             keepsConnection = true
-            origin = nil
-        }
-
-        /// Sets the buffer size. Returns `false` if the handle has kept its old buffer, but reads no more than the
-        /// default at a time. Before version 8.7, libcurl may keep the buffer of a transfer that failed or shared its
-        /// connection. It then forgets the size in a reset, and accepts no size for a handle that has a buffer.
-        private func setBufferSize() -> Bool {
-            rocurl_set_long(pointer, CURLOPT_BUFFERSIZE, bufferSize.bytes) == CURLE_OK
         }
 
         // MARK: Options
@@ -159,16 +150,16 @@
         ///   - body: The source of a body that is not sent with the head; `nil` if there is none.
         ///   - smallBody: A body that libcurl copies and sends with the head; `nil` if there is none.
         ///   - connectLimit: The limit for connecting. libcurl gives each address of a host a part of it.
-        ///   - mustBeAlone: Whether it must not go over HTTP/2.
         ///   - expectsNothing: Whether libcurl adds no expectation.
         func prepare(
             _ request: CurlRequest, body: (any UploadSource)?, smallBody: Data?, connectLimit: Duration?,
-            mustBeAlone: Bool = false, expectsNothing: Bool = false
+            expectsNothing: Bool = false
         ) {
             forgetMessage()
             addsExpectation = !expectsNothing && !request.fields.hasExpectation && (body?.length ?? 0) > 1 << 20
-            setURL(of: request)
-            setVersions(mustBeAlone ? HandleSettings.http11 : settings.versions(isSecure: request.isSecure))
+            set(CURLOPT_URL, request.text)
+            if CurlLibrary.losesEmptyQueries { setEmptyQuery(of: request) }
+            setVersions(settings.versions(isSecure: request.isSecure))
             if asksForFreshConnection {
                 set(CURLOPT_FRESH_CONNECT, 0)
                 asksForFreshConnection = false
@@ -190,9 +181,6 @@
                 set(CURLOPT_ACCEPT_ENCODING, nil)
                 isSpecial = true
             }
-            // Only a reset shows whether the handle has kept its large buffer. An idle handle must not keep that much
-            // memory.
-            if bufferSize == .large { isSpecial = true }
             setMethod(request, body: body, smallBody: smallBody, &lines)
             guard !lines.isEmpty || !request.fields.decodesBody else { return }
             if !request.fields.hasUserAgent, let line = settings.userAgentLine { lines.append(line) }
@@ -210,31 +198,14 @@
             set(CURLOPT_HTTPHEADER, pointer: fields)
         }
 
-        /// Gives libcurl only the target where possible. libcurl parses each whole URL, builds it again and keeps both.
-        /// That takes a sixth of all the work that it does for a small response.
-        private func setURL(of request: CurlRequest) {
-            guard !settings.needsWholeURLs, let offset = request.targetOffset, goesTo(request, upTo: offset) else {
-                if origin != nil {
-                    set(CURLOPT_REQUEST_TARGET, nil)
-                    set(CURLOPT_CURLU, pointer: nil)
-                    origin = nil
-                }
-                return set(CURLOPT_URL, request.text)
-            }
-            note(
-                request.text.withCString { rocurl_set_string(pointer, CURLOPT_REQUEST_TARGET, $0 + offset) },
-                CURLOPT_REQUEST_TARGET)
-        }
-
-        /// Makes the handle go to the origin in the text of a request up to an offset, if libcurl understands it.
-        private func goesTo(_ request: CurlRequest, upTo offset: Int) -> Bool {
-            if let origin, origin.isIn(request.text, upTo: offset) { return true }
-            guard let next = CurlOrigin(request.text, upTo: offset) else { return false }
-            // libcurl uses this text as the URL of a request that it repeats.
-            set(CURLOPT_URL, next.text)
-            set(CURLOPT_CURLU, pointer: UnsafeMutableRawPointer(next.pointer))
-            origin = next
-            return true
+        /// Sets the target of a request whose query is empty; see ``CurlLibrary/losesEmptyQueries``.
+        private func setEmptyQuery(of request: CurlRequest) {
+            let text = request.text.prefix { $0 != "#" }
+            guard text.hasSuffix("?"), !settings.mayUseProxy,
+                let start = text.dropFirst(8).firstIndex(where: { $0 == "/" || $0 == "?" })
+            else { return }
+            isSpecial = true
+            set(CURLOPT_REQUEST_TARGET, text[start] == "/" ? String(text[start...]) : "/?")
         }
 
         /// Takes the jar away for this transfer. The reset after it gives the jar back.
@@ -277,9 +248,6 @@
                 isSpecial = true
                 set(CURLOPT_CUSTOMREQUEST, request.method)
             }
-            if !CurlLibrary.sharesConnectionsSoundly, body != nil || smallBody != nil {
-                set(CURLOPT_KEEP_SENDING_ON_ERROR, 1)
-            }
         }
 
         /// From now on, everything that libcurl sends again goes over a new connection.
@@ -289,11 +257,14 @@
             set(CURLOPT_FRESH_CONNECT, 1)
         }
 
-        /// Makes the connection of this transfer speak HTTP/2 without TLS. No connection does that by itself where
-        /// ``HandleSettings/makesConnectionsApart(isSecure:)``.
-        func askForHTTP2() {
+        /// Makes libcurl use a new connection that speaks HTTP/2 without TLS; see ``CurlTransfer/makesConnectionsApart``.
+        func askForFreshHTTP2() {
+            askForFreshConnection()
             setVersions(Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
         }
+
+        /// Whether a new connection without TLS speaks HTTP/2.
+        var makesHTTP2: Bool { versions == Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE) }
 
         private func setVersions(_ versions: Int) {
             guard self.versions != versions else { return }
@@ -324,14 +295,6 @@
             set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         }
 
-        /// Makes libcurl look at the transfer and its connection in the next turn. libcurl does so after a pause.
-        ///
-        /// - Parameter directions: How the transfer is paused.
-        func run(paused directions: PausedDirections) {
-            _ = curl_easy_pause(pointer, directions.union(.receiving).rawValue)
-            _ = curl_easy_pause(pointer, directions.rawValue)
-        }
-
         /// The handle must serve no other transfer: it keeps some state of this one that no reset removes.
         func wearOut() {
             isWornOut = true
@@ -355,12 +318,74 @@
                 // Older versions of libcurl lose the names of cookie files in a reset.
                 if settings.keepsCookies { _ = rocurl_set_string(pointer, CURLOPT_COOKIEFILE, nil) }
                 curl_easy_reset(pointer)
-                if setBufferSize() || !bufferSize.isLeast { setUp() } else { isWornOut = true }
+                setUp()
             } else if fields != nil {
                 _ = rocurl_set_pointer(pointer, CURLOPT_HTTPHEADER, settings.fields)
             }
             curl_slist_free_all(fields)
             fields = nil
         }
+    }
+
+    /// The easy handles of a transport that serve no transfer now.
+    final class EasyHandlePool: Sendable {
+        private let settings: HandleSettings
+        private let sockets: ConnectionTable
+        private let idle = Locked<[EasyHandle]>([])
+        private static let limit = 256
+
+        init(_ settings: HandleSettings, _ sockets: ConnectionTable) {
+            self.settings = settings
+            self.sockets = sockets
+        }
+
+        func take() -> EasyHandle {
+            idle.withLock { $0.popLast() } ?? EasyHandle(settings, sockets)
+        }
+
+        func giveBack(_ handle: EasyHandle) {
+            handle.recycle()
+            if handle.isWornOut { return }
+            // A handle too many is freed outside the lock, by the caller.
+            idle.withLock { if $0.count < Self.limit { $0.append(handle) } }
+        }
+
+        func removeAll() {
+            let handles = idle.withLock { idle in
+                defer { idle = [] }
+                return idle
+            }
+            withExtendedLifetime(handles) {}
+        }
+    }
+
+    /// What libcurl tells about the transfer that a handle serves.
+    extension EasyHandle {
+        /// How many bytes of the request's body were sent so far.
+        var sent: Int64 { offset(CURLINFO_SIZE_UPLOAD_T) }
+
+        /// How many bytes of the response's body have come so far, before decompression.
+        var received: Int64 { offset(CURLINFO_SIZE_DOWNLOAD_T) }
+
+        /// The length of the body that the head declares, or -1.
+        var contentLength: Int64 { offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) }
+
+        /// The last `errno` of the attempts to connect.
+        var systemError: Int { number(CURLINFO_OS_ERRNO) }
+
+        /// Why a transfer failed with `CURLE_PROXY`.
+        var proxyError: Int { number(CURLINFO_PROXY_ERROR) }
+
+        /// The address of the other side; `nil` before there is one.
+        var remoteAddress: String? {
+            guard let address = rocurl_string_info(pointer, CURLINFO_PRIMARY_IP), address.pointee != 0 else {
+                return nil
+            }
+            return String(cString: address)
+        }
+
+        func number(_ info: CURLINFO) -> Int { rocurl_long_info(pointer, info) }
+
+        func offset(_ info: CURLINFO) -> Int64 { rocurl_offset_info(pointer, info) }
     }
 #endif

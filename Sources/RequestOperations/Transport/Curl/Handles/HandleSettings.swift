@@ -90,10 +90,6 @@
         /// Whether connections are used for more than one request.
         var keepsConnections: Bool { configuration.keptConnections > 0 }
 
-        /// Whether libcurl needs the whole URL of a request, not only where to send it. A proxy needs all of it, and
-        /// the cookies need the path.
-        var needsWholeURLs: Bool { mayUseProxy || keepsCookies }
-
         func apply(to handle: EasyHandle) {
             handle.set(CURLOPT_NOSIGNAL, 1)
             handle.set(rocurl_option_protocols, rocurl_protocols_http_https)
@@ -125,22 +121,14 @@
             applyTrust(to: handle)
         }
 
-        /// Whether a connection may speak HTTP/2, and so take several requests at a time.
+        /// Whether a connection may speak HTTP/2.
         func mayUseHTTP2(isSecure: Bool) -> Bool {
             switch configuration.httpVersions {
-            case .automatic: isSecure && CurlLibrary.has(CURL_VERSION_HTTP2) && CurlLibrary.sharesConnectionsSoundly
+            case .automatic: isSecure && CurlLibrary.has(CURL_VERSION_HTTP2) && CurlLibrary.sharesConnections
             case .http2: isSecure && CurlLibrary.has(CURL_VERSION_HTTP2)
             case .http11: false
             case .http2PriorKnowledge: isSecure || !usesProxyForAll
             }
-        }
-
-        /// The buffer size for a request: how much libcurl reads at a time.
-        ///
-        /// - Parameter isLarge: Whether the response is expected to be large, as files are.
-        func bufferSize(for request: CurlRequest, isLarge: Bool) -> BufferSize {
-            if isLarge { return request.fields.decodesBody ? .wide : .large }
-            return CurlLibrary.overlooksInput && mayUseHTTP2(isSecure: request.isSecure) ? .wide : .usual
         }
 
         /// Whether every request without TLS goes through an HTTP proxy, where libcurl speaks HTTP/1.1.
@@ -154,7 +142,7 @@
         func versions(isSecure: Bool) -> Int {
             switch configuration.httpVersions {
             case .automatic, .http2: mayUseHTTP2(isSecure: isSecure) ? Int(CURL_HTTP_VERSION_2TLS) : Self.http11
-            case .http2PriorKnowledge where makesConnectionsApart(isSecure: isSecure): Int(CURL_HTTP_VERSION_2TLS)
+            case .http2PriorKnowledge where beginsHTTP2Twice(isSecure: isSecure): Int(CURL_HTTP_VERSION_2TLS)
             case .http2PriorKnowledge: Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
             case .http11: Self.http11
             }

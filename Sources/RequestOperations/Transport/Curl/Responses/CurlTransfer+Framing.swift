@@ -56,6 +56,7 @@
     extension CurlDriver {
         /// Ends the transfers whose bodies are complete while libcurl waits for the end of their connections.
         func endFramed(_ multi: UnsafeMutableRawPointer) {
+            guard !framedByLength.isEmpty else { return }
             for transfer in framedByLength where transfer.isActive && transfer.hasFramedLength {
                 guard let easy = transfer.easy else { continue }
                 curl_multi_remove_handle(multi, easy.pointer)

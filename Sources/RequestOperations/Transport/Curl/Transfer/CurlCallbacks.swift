@@ -43,10 +43,10 @@
                 let descriptor = Glibc.socket(
                     family, type | Int32(SOCK_CLOEXEC.rawValue), Int32(address!.pointee.`protocol`))
                 let number = errno
-                // A look-up whose transfer has ended ends at its first socket.
                 let isTaken = with(context) {
                     $0.takes(descriptor, errorNumber: number, isIPv4: family == AF_INET)
                 }
+                // A look-up whose transfer has ended ends at its first socket.
                 guard isTaken == false else { return descriptor }
                 if descriptor >= 0 { Glibc.close(descriptor) }
                 return CURL_SOCKET_BAD
@@ -83,5 +83,15 @@
                 }
             }
         }
+    }
+
+    /// The directions in which a transfer is paused, in the form that `curl_easy_pause` expects.
+    struct PausedDirections: OptionSet {
+        let rawValue: Int32
+
+        /// The consumer of the response has enough for now.
+        static let receiving = Self(rawValue: CURLPAUSE_RECV)
+        /// The source of the request's body has nothing for now.
+        static let sending = Self(rawValue: CURLPAUSE_SEND)
     }
 #endif

@@ -7,8 +7,6 @@
         let isSecure: Bool
         /// Whether the host is a name, not an address.
         let hasName: Bool
-        /// The offset of the request target in the text (RFC 9112, section 3.2.1), if it can be sent as it is.
-        let targetOffset: Int?
         let method: String
         let fields: Fields
         /// Whether the request sends the cookies of the transport, and the cookies of its response are kept.
@@ -41,7 +39,7 @@
             }
             self.url = url
             self.text = text
-            (isSecure, hasName, targetOffset) = (parts.isSecure, parts.hasName, parts.targetOffset)
+            (isSecure, hasName) = (parts.isSecure, parts.hasName)
             method = request.httpMethod ?? "GET"
             guard RequestPreflight.isToken(method) else {
                 throw Self.error(.invalidField, "the method is not a token")
@@ -150,7 +148,7 @@
         /// Checks scheme and host in the text of the URL, without parsing the URL a second time.
         private static func inspect(
             _ text: String, of url: URL
-        ) throws -> (isSecure: Bool, hasName: Bool, isEscaped: Bool, targetOffset: Int?) {
+        ) throws -> (isSecure: Bool, hasName: Bool, isEscaped: Bool) {
             var text = text
             return try text.withUTF8 { bytes in
                 let isSecure: Bool
@@ -170,13 +168,8 @@
                     throw error(.badURL, "the URL has no host")
                 }
                 let isAddress = first == UInt8(ascii: "[") || hostAndPort.allSatisfy(\.isInIPv4Address)
-                let target = bytes[authority.endIndex...]
                 // Before version 8.3, libcurl loses the zone of an address, which is written with a percent sign.
-                let isEscaped = hostAndPort.contains(UInt8(ascii: "%"))
-                let isPlain =
-                    userInfoEnd == nil && !isEscaped && target.first == UInt8(ascii: "/")
-                    && target.allSatisfy(\.isInTarget)
-                return (isSecure, !isAddress, isEscaped, isPlain ? authority.endIndex : nil)
+                return (isSecure, !isAddress, hostAndPort.contains(UInt8(ascii: "%")))
             }
         }
 
@@ -195,9 +188,6 @@
         fileprivate var isInIPv4Address: Bool {
             (0x30...0x39).contains(self) || self == UInt8(ascii: ".") || self == UInt8(ascii: ":")
         }
-
-        /// Whether it is a visible ASCII character and does not begin a fragment, which is not sent.
-        fileprivate var isInTarget: Bool { (0x21...0x7E).contains(self) && self != UInt8(ascii: "#") }
 
         /// Whether this ends the authority of a URL (RFC 3986, section 3.2).
         fileprivate var endsAuthority: Bool {

@@ -5,7 +5,7 @@
     /// One transfer: what the driver thread keeps while it runs, and what the Task reads when it has ended.
     // Unchecked: `exchange` is a lock. The constants are set before the transfer is submitted. The driver thread alone
     // touches the variables from the submission until `TransferMachine.end()`. After the Task has noticed that, it
-    // alone touches them. The exceptions are `index`, `origin`, `place` and `isReady`, which always belong to the driver.
+    // alone touches them. The exceptions are `index`, `origin`, `place`, `looksUp` and `isReady`, which always belong to the driver.
     final class CurlTransfer: @unchecked Sendable {
         let exchange = Locked(TransferMachine())
         let url: URL
@@ -16,8 +16,10 @@
         /// Whether the transfer uses a new connection, made for it or for others that want one as well.
         let wantsNewConnection: Bool
         let isSecure: Bool
-        /// Whether its connection may speak HTTP/2, and so take other requests at the same time.
+        /// Whether its connection may speak HTTP/2.
         let mayUseHTTP2: Bool
+        /// Whether its connection may take other requests at the same time.
+        var mayShare: Bool { mayUseHTTP2 && CurlLibrary.sharesConnections }
         /// Whether its host is a name, not an address.
         let hasName: Bool
         /// Scheme, host and port of its URL.
@@ -48,13 +50,13 @@
         /// Whether it is in the driver's list of those whose Task may be resumed.
         var isReady = false
         /// Where it is on its way.
-        var place = TransferPlace.new
+        var place = Place.new
+        /// Whether it has room for a look-up.
+        var looksUp = false
         var deadlines = TransferDeadlines()
         var connection = TransferConnection()
-        /// How it goes to its connection.
-        var route = OriginQueue.Route.shared
         /// The requests to its origin, among which it is.
-        var queue: OriginQueue?
+        var line: OriginLine?
         /// Whether the body goes into memory without asking the state machine for each piece.
         var keepsAll = false
         /// How many bytes are kept while the Task has not answered the head.
@@ -74,7 +76,7 @@
         var outcome: Outcome?
         var phase = TransferFailure.Phase.connect
         /// The part of the body that has been kept.
-        var kept: ReceiveBuffer?
+        var kept = Data()
         /// Bytes of the body that arrived, after decompression.
         var received: Int64 = 0
         /// When libcurl got the transfer; 0 if it never did.
@@ -90,6 +92,23 @@
         /// Whether libcurl has sent it again without an expectation that the server had refused.
         var wasRepeatedUnexpecting = false
         var progress = TransferProgress()
+
+        /// Where a transfer is on its way.
+        enum Place {
+            /// The driver has not begun it.
+            case new
+            /// It waits among the requests to its origin, in an ``OriginLine``.
+            case inLine
+            /// It waits until the process has a descriptor for its connection.
+            case awaitingDescriptor
+            /// libcurl has it, and has done nothing for it yet.
+            case submitted
+            case lookingUp
+            /// A connection is made for it.
+            case connecting
+            case sent
+            case ended
+        }
 
         /// How a transfer ended.
         enum Outcome {
@@ -168,8 +187,8 @@
 
         init(
             driver: CurlDriver, easy: EasyHandle, request: CurlRequest, limits: Limits, upload: (any UploadSource)?,
-            mayBeSentAgain: Bool = true, wantsNewConnection: Bool = false, mustBeAlone: Bool = false,
-            wantsProgress: Bool, isForMemory: Bool = true, usesFile: Bool = false, submitted: Int64,
+            mayBeSentAgain: Bool = true, wantsNewConnection: Bool = false, wantsProgress: Bool,
+            isForMemory: Bool = true, usesFile: Bool = false, submitted: Int64,
             wait: ConnectionWait? = nil
         ) {
             self.driver = driver
@@ -186,12 +205,30 @@
             isForHead = request.method == "HEAD"
             self.wantsNewConnection = wantsNewConnection
             isSecure = request.isSecure
-            mayUseHTTP2 = !mustBeAlone && driver.settings.mayUseHTTP2(isSecure: request.isSecure)
+            mayUseHTTP2 = driver.settings.mayUseHTTP2(isSecure: request.isSecure)
             hasName = request.hasName
         }
 
-        /// Whether a connection is being made for it.
-        var isConnecting: Bool { place == .connecting || place == .lackingDescriptor && connection.hasSocket }
+        /// Whether no byte of its body was sent and no byte of a response has come.
+        var isUntouched: Bool { head.isUntouched && progress.bytesSent == 0 }
+
+        /// libcurl no longer has the transfer, and it has no socket.
+        func forgetConnecting() {
+            connection.forgetSockets()
+            phase = .connect
+            deadlines.activity = driver.now
+            easy?.forgetMessage()
+        }
+
+        /// Whether the server ended only an HTTP/2 stream, and not its connection.
+        var endedAlone: Bool {
+            // If only one stream ends, the message does not speak of the connection.
+            switch outcome {
+            case .finished(CURLE_HTTP2_STREAM)?, .finished(CURLE_PARTIAL_FILE)?:
+                !(easy?.message.map(CurlLibrary.tellsEndOfConnection) ?? false)
+            default: false
+            }
+        }
 
         /// Tells the driver to look at the transfer.
         func callDriver() {
@@ -229,6 +266,56 @@
             gzip = nil
             upload = nil
             outcome = nil
+        }
+    }
+
+    /// What is known of the connection of one transfer.
+    struct TransferConnection {
+        /// The sockets that were made for it since its request was last sent. All but one are given up for another address.
+        var newSockets: [Int32] = []
+        /// Whether a socket was ever made for it, or since it last waited for a look-up or a descriptor.
+        private(set) var hasSocket = false
+        /// The connection that the request was last sent over, if that is known.
+        var known: EstablishedConnection?
+        /// Whether the request was last sent over a connection that was not made for it.
+        var isReused = false
+        /// Whether the request was first sent over a connection that may speak HTTP/2.
+        var isShared = false
+        /// Whether the process had no descriptor for another socket.
+        var lacksDescriptor = false
+        /// Whether the last socket was made for an IPv4 address.
+        var isIPv4 = false
+        /// An address of the host to which the transport may not connect.
+        var refusedAddress: String?
+        /// Why the chain of the server was refused, if it had no pin.
+        var refusedChain: PinReport?
+        /// Whether there was a route to an address that was tried before the last one.
+        var triedReachable = false
+        /// How it was lost, if we know before libcurl reports that.
+        var loss: Loss?
+
+        enum Loss {
+            /// It had ended before libcurl chose it. The request was not sent.
+            case beforeUse
+            /// We ended it, because nothing came over it.
+            case silence
+        }
+
+        /// Whether libcurl has closed the connection that the request was last sent over.
+        var isClosed: Bool { known.map { $0.socket == nil } ?? false }
+
+        /// A socket was made for it.
+        mutating func opens(_ socket: Int32) {
+            newSockets.append(socket)
+            hasSocket = true
+        }
+
+        /// The sockets that were made for it are gone.
+        mutating func forgetSockets() {
+            newSockets = []
+            hasSocket = false
+            lacksDescriptor = false
+            loss = nil
         }
     }
 #endif

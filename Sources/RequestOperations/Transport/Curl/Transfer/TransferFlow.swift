@@ -22,23 +22,22 @@
             let request = try CurlRequest(task.request)
             let (upload, smallBody) = try Self.body(of: task, request)
             let limits = task.effectiveLimits
-            let (isLarge, isForMemory) =
+            let (isForFile, isForMemory) =
                 switch task.destination {
                 case .memory: (false, true)
                 case .file: (true, false)
                 case .stream: (false, false)
                 }
-            let easy = driver.handles.take(driver.settings.bufferSize(for: request, isLarge: isLarge))
-            let mustBeAlone = HandleSettings.mustBeAlone(task, isSecure: request.isSecure)
+            let easy = driver.handles.take()
             easy.prepare(
-                request, body: upload, smallBody: smallBody, connectLimit: limits.connect, mustBeAlone: mustBeAlone,
+                request, body: upload, smallBody: smallBody, connectLimit: limits.connect,
                 expectsNothing: task.expectsNothing)
             if let refusal = easy.refusal { throw refusal }
             transfer = CurlTransfer(
                 driver: driver, easy: easy, request: request, limits: .init(limits), upload: upload,
                 mayBeSentAgain: task.mayBeSentAgain ?? true, wantsNewConnection: task.wantsNewConnection,
-                mustBeAlone: mustBeAlone, wantsProgress: task.onProgress != nil, isForMemory: isForMemory,
-                usesFile: isLarge || upload is FileUpload, submitted: submitted, wait: task.trace?.wait)
+                wantsProgress: task.onProgress != nil, isForMemory: isForMemory,
+                usesFile: isForFile || upload is FileUpload, submitted: submitted, wait: task.trace?.wait)
             transfer.progress.bytesToSend = smallBody.map { Int64($0.count) } ?? upload?.length
             self.task = task
             self.onHead = onHead
@@ -90,8 +89,8 @@
                     await withUnsafeContinuation { continuation in
                         if !transfer.exchange.withLock({ $0.wait(continuation) }) { continuation.resume() }
                     }
-                case .consume(let buffer):
-                    await consume(buffer.takeData(), &state)
+                case .consume(let piece):
+                    await consume(piece, &state)
                 case .conclude:
                     if !transfer.isForMemory { await finishDelivery(&state) }
                     return try conclude(state)
@@ -110,7 +109,7 @@
 
         private enum Step {
             case wait
-            case consume(ReceiveBuffer)
+            case consume(Data)
             case conclude
         }
 
@@ -121,7 +120,7 @@
                 switch signal {
                 case .head(let head): answer(head, &state)
                 case .progress(let progress): task.onProgress?(progress)
-                case .piece(let buffer): return .consume(buffer)
+                case .piece(let piece): return .consume(piece)
                 case .ended: return .conclude
                 }
             }
@@ -175,7 +174,7 @@
             case .memory: return
             case .file: break
             case .special, .consumer:
-                if let kept = transfer.kept, !kept.isEmpty { await consume(kept.takeData(), &state) }
+                if !transfer.kept.isEmpty { await consume(transfer.kept, &state) }
             }
             guard state.rejection == nil, transfer.failure() == nil else { return }
             do {
@@ -222,7 +221,7 @@
         private func response(_ head: ResponseHead, _ timings: TransferTimings) -> TransportResponse {
             switch task.destination {
             case .memory:
-                return TransportResponse(head: head, body: transfer.kept?.takeData() ?? Data(), timings: timings)
+                return TransportResponse(head: head, body: transfer.kept, timings: timings)
             case .file(let url):
                 return TransportResponse(head: head, file: url, bodySize: transfer.received, timings: timings)
             case .stream:
@@ -231,8 +230,7 @@
         }
 
         private func prefix(of state: State) -> Data {
-            guard let kept = transfer.kept else { return Data() }
-            return Data(kept.bytes.prefix(transfer.limits.keptErrorBody))
+            Data(transfer.kept.prefix(transfer.limits.keptErrorBody))
         }
 
         private func reportEnd(_ timings: TransferTimings) {
@@ -251,7 +249,7 @@
             // With libcurl 8.18, a handle keeps its pause. If a transfer ended while paused, the next one of that
             // handle begins paused.
             guard transfer.paused.isEmpty else { return }
-            transfer.driver.handles.give(easy)
+            transfer.driver.handles.giveBack(easy)
         }
     }
 #endif

@@ -17,8 +17,8 @@
             /// The Task cancelled or gave up, and the driver has not noticed yet. Holds the head that the Task has not
             /// taken.
             case aborting(ResponseHead?)
-            /// The driver will never touch the transfer again. Holds what the Task has not taken yet.
-            case ended(ResponseHead?, ReceiveBuffer?)
+            /// The driver will never touch the transfer again. Holds the head that the Task has not taken.
+            case ended(ResponseHead?)
         }
 
         /// Where the bytes of an accepted response go.
@@ -26,13 +26,13 @@
             case memory
             case file(FileWriter)
             /// Through a buffer that the Task empties.
-            case stream(ReceiveBuffer, isPaused: Bool)
+            case stream(isPaused: Bool)
         }
 
         /// What the Task has to do next.
         enum Signal {
             case head(ResponseHead)
-            case piece(ReceiveBuffer)
+            case piece(Data)
             case progress(TransferProgress)
             case ended
         }
@@ -62,6 +62,8 @@
         }
 
         private(set) var state = State.queued
+        /// The bytes that wait for a consumer.
+        private var pending = Data()
         private var progress: TransferProgress?
         private var waiter: UnsafeContinuation<Void, Never>?
 
@@ -77,8 +79,8 @@
             case .unanswered(let head, _):
                 state = .unanswered(head, isPaused: false)
                 return .goOn
-            case .accepted(.stream(let buffer, _)):
-                state = .accepted(.stream(buffer, isPaused: false))
+            case .accepted(.stream):
+                state = .accepted(.stream(isPaused: false))
                 return .deliver
             case .accepted(.memory), .accepted(.file):
                 return .goOn
@@ -105,11 +107,11 @@
         ///
         /// - Parameters:
         ///   - bytes: The bytes; copied only if they go through the stream's buffer.
-        ///   - kept: What the driver keeps for the Task so far.
+        ///   - kept: What the driver keeps for the Task so far. A consumer gets it first.
         ///   - limit: How much it keeps at most while the head is unanswered.
         ///   - isTooLarge: Whether the body, with these bytes, exceeds the limit for an accepted response.
         mutating func bodyArrived(
-            _ bytes: UnsafeRawBufferPointer, kept: ReceiveBuffer, limit: Int, isTooLarge: Bool
+            _ bytes: UnsafeRawBufferPointer, kept: inout Data, limit: Int, isTooLarge: Bool
         ) -> Reception {
             switch state {
             case .unanswered(let head, _):
@@ -123,13 +125,13 @@
                 return .keepAll
             case .accepted(.file(let file)):
                 return .write(file)
-            case .accepted(.stream(let buffer, _)):
-                offer(kept, to: buffer)
-                guard buffer.count < Self.streamBuffer, let start = bytes.baseAddress else {
-                    state = .accepted(.stream(buffer, isPaused: true))
+            case .accepted(.stream):
+                deliver(&kept)
+                guard pending.count < Self.streamBuffer else {
+                    state = .accepted(.stream(isPaused: true))
                     return .pause
                 }
-                buffer.append(start, count: bytes.count)
+                pending.append(contentsOf: bytes)
                 return .offered
             case .rejected:
                 return .discard
@@ -139,14 +141,10 @@
         }
 
         /// Moves what the driver kept before the head was accepted to the stream's buffer.
-        mutating func deliver(_ kept: ReceiveBuffer) {
-            if case .accepted(.stream(let buffer, _)) = state { offer(kept, to: buffer) }
-        }
-
-        private func offer(_ kept: ReceiveBuffer, to buffer: ReceiveBuffer) {
-            guard let start = kept.bytes.baseAddress, !kept.isEmpty else { return }
-            buffer.append(start, count: kept.count)
-            kept.removeAll()
+        mutating func deliver(_ kept: inout Data) {
+            guard case .accepted(.stream) = state, !kept.isEmpty else { return }
+            pending.append(kept)
+            kept = Data()
         }
 
         mutating func progressed(_ progress: TransferProgress) {
@@ -162,11 +160,9 @@
         mutating func end() {
             switch state {
             case .unanswered(let head, _), .aborting(let head):
-                state = .ended(head, nil)
-            case .accepted(.stream(let buffer, _)):
-                state = .ended(nil, buffer.isEmpty ? nil : buffer)
+                state = .ended(head)
             case .queued, .awaitingHead, .accepted, .rejected:
-                state = .ended(nil, nil)
+                state = .ended(nil)
             case .ended:
                 break
             }
@@ -191,8 +187,7 @@
         private var hasSignal: Bool {
             switch state {
             case .ended, .unanswered(.some, _): true
-            case .accepted(.stream(let buffer, _)): !buffer.isEmpty || progress != nil
-            default: progress != nil
+            default: !pending.isEmpty || progress != nil
             }
         }
 
@@ -203,17 +198,16 @@
             case .unanswered(.some(let head), let isPaused):
                 state = .unanswered(nil, isPaused: isPaused)
                 return (.head(head), false)
-            case .ended(.some(let head), let piece):
-                state = .ended(nil, piece)
+            case .ended(.some(let head)):
+                state = .ended(nil)
                 return (.head(head), false)
-            case .accepted(.stream(let buffer, let isPaused)) where !buffer.isEmpty:
-                state = .accepted(.stream(ReceiveBuffer(expecting: 0), isPaused: isPaused))
-                return (.piece(buffer), isPaused)
-            case .ended(nil, .some(let piece)):
-                state = .ended(nil, nil)
-                return (.piece(piece), false)
             default:
                 break
+            }
+            if !pending.isEmpty {
+                defer { pending = Data() }
+                if case .accepted(.stream(isPaused: true)) = state { return (.piece(pending), true) }
+                return (.piece(pending), false)
             }
             if let progress {
                 self.progress = nil

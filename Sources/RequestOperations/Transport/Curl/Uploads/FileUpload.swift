@@ -76,7 +76,7 @@
         private static func error(_ what: String) -> RequestError {
             let number = errno
             return RequestError(
-                DescriptorPool.isShortage(number) ? .outOfLocalResources : .unencodableBody, stage: .transfer,
+                DescriptorShare.isShortage(number) ? .outOfLocalResources : .unencodableBody, stage: .transfer,
                 underlying: POSIXError.Code(rawValue: number).map { POSIXError($0) },
                 reason: "the body's file \(what): \(String(cString: strerror(number)))")
         }
