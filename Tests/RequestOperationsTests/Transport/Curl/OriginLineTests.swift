@@ -39,7 +39,7 @@
             var areNew: [Bool] = []
             while let next = line.next() {
                 areNew.append(line.takeNext())
-                next.place = .submitted
+                next.place = .submitted(until: nil)
             }
             return areNew
         }
@@ -48,7 +48,7 @@
         func `The first to an unknown origin goes alone, and the others when it was sent`() throws {
             let transfers = try Self.transfers(5)
             let line = Self.line(of: transfers)
-            #expect(Self.takeAll(line).count == 1 && transfers[0].place == .submitted)
+            #expect(Self.takeAll(line).count == 1 && transfers[0].place == .submitted(until: nil))
             line.noteConnection()
             line.noteSent(transfers[0], at: 1)
             #expect(Self.takeAll(line).count == 4)
@@ -156,22 +156,21 @@
 
         @Test func `Who waits for a connection does not connect`() throws {
             let (_, transfers) = try Self.connecting(3)
-            #expect(transfers.map(\.place) == [.submitted, .inLine, .inLine])
-            #expect(transfers.allSatisfy { $0.deadlines.connect == nil })
+            #expect(transfers.map(\.place) == [.submitted(until: nil), .inLine, .inLine])
         }
 
         @Test func `The next of a line is submitted when one has ended`() throws {
             let (driver, transfers) = try Self.connecting(3)
             driver.leaveLine(transfers[0])
             driver.submitWaiting()
-            #expect(transfers.map(\.place) == [.ended, .submitted, .inLine])
+            #expect(transfers.map(\.place) == [.ended, .submitted(until: nil), .inLine])
         }
 
         @Test func `The wait for one of a limited number of connections is no time to connect`() throws {
             let (driver, transfers) = try Self.connecting(1) { $0.maximumConnections = 1 }
-            transfers[0].deadlines.connect = 1
+            transfers[0].place = .submitted(until: 1)
             driver.noteWaiting()
-            #expect(transfers[0].deadlines.connect == nil)
+            #expect(transfers[0].place.connectDeadline == nil)
         }
 
         @Test func `Lines to which nothing goes any more are removed`() throws {

@@ -63,7 +63,7 @@
         /// Submits a transfer to libcurl. If libcurl does not take it, the transfer ends.
         func submit(_ transfer: CurlTransfer) {
             guard let easy = transfer.easy, let multi else { return }
-            transfer.place = .submitted
+            transfer.place = .submitted(until: transfer.place.connectDeadline)
             submitted.append(transfer)
             let code = curl_multi_add_handle(multi, easy.pointer)
             guard code != CURLM_OK else { return }
@@ -72,11 +72,11 @@
 
         /// libcurl has had its turn. Transfers for which it did nothing wait in its own line for a connection.
         func noteWaiting() {
-            for transfer in submitted where transfer.place == .submitted && transfer.isActive && transfer.outcome == nil
-            {
+            for transfer in submitted {
+                guard case .submitted = transfer.place, transfer.outcome == nil else { continue }
+                transfer.place = .submitted(until: nil)
                 endLookup(transfer)
                 transfer.easy?.liftConnectLimit()
-                transfer.deadlines.connect = nil
                 transfer.wait?.begin()
             }
             submitted.removeAll(keepingCapacity: true)
@@ -115,7 +115,6 @@
         func retriesConnection(_ transfer: CurlTransfer, _ easy: EasyHandle) -> Bool {
             guard transfer.outcome == nil, transfer.connection.loss == .beforeUse else { return false }
             transfer.forgetConnecting()
-            transfer.deadlines.connect = nil
             easy.keepConnection(true)
             if transfer.mayShare, let line = transfer.line {
                 line.takeBack(transfer)
@@ -145,15 +144,10 @@
                 return false
             }
             endLookup(transfer)
-            transfer.place = .awaitingDescriptor
             transfer.forgetConnecting()
-            if sockets.count == 0 {
-                // No descriptor of ours will become free, so this is time to connect.
-                transfer.startConnectLimit()
-            } else {
-                transfer.deadlines.connect = nil
-                transfer.wait?.begin()
-            }
+            // If no descriptor of ours will become free, this is time to connect.
+            transfer.place = .awaitingDescriptor(until: sockets.count == 0 ? transfer.connectDeadline() : nil)
+            if sockets.count > 0 { transfer.wait?.begin() }
             // libcurl closes idle connections for new ones, and makes requests wait for their turn.
             boundConnections(by: sockets.count)
             withoutDescriptor.append(transfer)
@@ -168,7 +162,7 @@
             nextDescriptorCheck = withoutDescriptor.isEmpty ? .max : now.adding(100_000_000)
             let transfers = withoutDescriptor
             withoutDescriptor = []
-            for transfer in transfers where transfer.place == .awaitingDescriptor { submit(transfer) }
+            for transfer in transfers where transfer.place.isAwaitingDescriptor { submit(transfer) }
         }
 
         /// Bounds the number of connections, in use and idle.

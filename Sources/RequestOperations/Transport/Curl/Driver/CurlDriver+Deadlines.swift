@@ -47,8 +47,8 @@
             if let progress = transfer.deadlines.progress { sweep(by: progress) }
             if let drain = transfer.deadlines.drain { return (drain, .drained) }
             // Either the transfer connects, or a connection is made over which its request is sent again.
-            if let connect = transfer.deadlines.connect {
-                let lacksDescriptor = transfer.place == .awaitingDescriptor
+            if let connect = transfer.place.connectDeadline {
+                let lacksDescriptor = transfer.place.isAwaitingDescriptor
                 return (
                     connect,
                     lacksDescriptor ? .shortage("there is no file descriptor for the connection") : .connectLimit
@@ -153,8 +153,6 @@
     /// When something is due for one transfer. The driver checks all of these when the earliest may be due. Times are
     /// those of `CurlLibrary.now`.
     struct TransferDeadlines {
-        /// When the connection that is being made must be ready.
-        var connect: Int64?
         /// Until when a rejected response is read.
         var drain: Int64?
         /// When bytes last went in either direction.

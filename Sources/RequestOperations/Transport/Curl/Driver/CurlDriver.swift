@@ -246,7 +246,7 @@
         /// Ends a transfer before libcurl does.
         func stop(_ transfer: CurlTransfer, _ cause: CurlTransfer.Cause) {
             if transfer.isActive, let easy = transfer.easy {
-                let isLookingUp = transfer.place == .lookingUp
+                let isLookingUp = transfer.place.isLookingUp
                 if isLookingUp { lookups.abandon(at: now) }
                 if isLookingUp, CurlLibrary.waitsForLookups, !transfer.connection.hasSocket {
                     leaveLookup(of: transfer, easy)

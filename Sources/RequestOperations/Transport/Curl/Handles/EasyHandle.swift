@@ -11,12 +11,7 @@
     final class EasyHandle: @unchecked Sendable {
         let pointer: UnsafeMutableRawPointer
         /// The transfer that the handle serves.
-        var transfer: CurlTransfer? {
-            didSet { served = transfer.map(Unmanaged.passUnretained) }
-        }
-        /// The same transfer, in the form that libcurl's callbacks use.
-        private(set) var served: Unmanaged<CurlTransfer>?
-
+        var transfer: CurlTransfer?
         /// Why no request may be sent with this handle: libcurl refused an option, and would go on as if it had not
         /// been set.
         private(set) var refusal: RequestError?

@@ -68,20 +68,14 @@
         }
 
         /// Calls a function with the transfer that a handle serves. Returns `nil` if the transfer has left the handle.
-        ///
-        /// The handle keeps its transfer, and releases it in no callback. So no references are counted here: counting
-        /// them for each line of a head would cost as much as the line.
-        @discardableResult
         private static func with<Result>(
             _ context: UnsafeMutableRawPointer?, _ body: (CurlTransfer) -> Result
         ) -> Result? {
-            guard let context else { return nil }
-            return Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { handle in
-                handle.served?._withUnsafeGuaranteedRef { transfer in
-                    transfer.driver.steps &+= 1
-                    return body(transfer)
-                }
+            guard let transfer = Unmanaged<EasyHandle>.fromOpaque(context!).takeUnretainedValue().transfer else {
+                return nil
             }
+            transfer.driver.steps &+= 1
+            return body(transfer)
         }
     }
 

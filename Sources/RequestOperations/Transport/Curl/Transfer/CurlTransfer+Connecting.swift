@@ -7,11 +7,8 @@
         /// A look-up begins. Returning `false` ends the transfer.
         func lookupBegins() -> Bool {
             guard maySendAgain(), mayMakeConnection() else { return false }
-            startConnectLimit()
-            if hasName || driver.mayUseProxy {
-                driver.beginLookup(self)
-                place = .lookingUp
-            }
+            if hasName || driver.mayUseProxy { driver.beginLookup(self) }
+            place = .lookingUp(until: connectDeadline())
             wait?.end()
             return true
         }
@@ -21,8 +18,7 @@
             guard maySendAgain(), mayMakeConnection(), mayConnect(to: address) else { return false }
             wait?.end()
             driver.endLookup(self)
-            place = .connecting
-            startConnectLimit()
+            place = .connecting(until: connectDeadline())
             return true
         }
 
@@ -46,12 +42,12 @@
             connection.hasSocket && easy?.systemError == Int(ENETUNREACH)
         }
 
-        /// Starts the connect limit, for each connection of a request that is sent again. Where the number of
-        /// connections is limited, it starts when the wait for a free one ends.
-        func startConnectLimit() {
-            guard deadlines.connect == nil, let limit = limits.connect else { return }
-            deadlines.connect = driver.now.adding(limit)
+        /// Until when a connection must be ready. The limit runs from the first look-up or socket, for each connection of a
+        /// request that is sent again.
+        func connectDeadline() -> Int64? {
+            guard place.connectDeadline == nil, let limit = limits.connect else { return place.connectDeadline }
             driver.sweep(by: driver.now.adding(limit))
+            return driver.now.adding(limit)
         }
 
         /// The connection is ready and the request is sent next. Returning `false` ends the transfer, or makes it
@@ -59,7 +55,6 @@
         func requestBegins(localPort: Int32) -> Bool {
             guard maySendAgain(), takeConnection(localPort: localPort) else { return false }
             sends += 1
-            deadlines.connect = nil
             sent = CurlLibrary.now
             firstByte = 0
             if sends == 1 {

@@ -93,21 +93,32 @@
         var wasRepeatedUnexpecting = false
         var progress = TransferProgress()
 
-        /// Where a transfer is on its way.
-        enum Place {
+        /// Where a transfer is on its way, and until when it has to be connected, if that time runs.
+        enum Place: Equatable {
             /// The driver has not begun it.
             case new
             /// It waits among the requests to its origin, in an ``OriginLine``.
             case inLine
-            /// It waits until the process has a descriptor for its connection.
-            case awaitingDescriptor
             /// libcurl has it, and has done nothing for it yet.
-            case submitted
-            case lookingUp
+            case submitted(until: Int64?)
+            case lookingUp(until: Int64?)
             /// A connection is made for it.
-            case connecting
+            case connecting(until: Int64?)
+            /// It waits until the process has a descriptor for its connection.
+            case awaitingDescriptor(until: Int64?)
             case sent
             case ended
+
+            var connectDeadline: Int64? {
+                switch self {
+                case .submitted(let end), .lookingUp(let end), .connecting(let end), .awaitingDescriptor(let end): end
+                case .new, .inLine, .sent, .ended: nil
+                }
+            }
+
+            var isLookingUp: Bool { if case .lookingUp = self { true } else { false } }
+            var isConnecting: Bool { if case .connecting = self { true } else { false } }
+            var isAwaitingDescriptor: Bool { if case .awaitingDescriptor = self { true } else { false } }
         }
 
         /// How a transfer ended.

@@ -28,7 +28,7 @@
         /// the driver runs it twice.
         var forgetsAddresses: Bool {
             CurlLibrary.version >= CurlLibrary.Version(7, 88) && CurlLibrary.version < CurlLibrary.Version(8, 4)
-                && active.contains { $0.place == .connecting }
+                && active.contains { $0.place.isConnecting }
         }
 
         // 7.88 and others ask for events that they cannot use: while the window of an HTTP/2 upload is full, they ask when
@@ -49,7 +49,7 @@
 
         /// The steps of a TLS handshake are not told. While TCP connects, there is no work for the thread.
         private var isShakingHands: Bool {
-            active.contains { $0.place == .connecting && $0.connection.newSockets.contains(where: isConnected) }
+            active.contains { $0.place.isConnecting && $0.connection.newSockets.contains(where: isConnected) }
         }
 
         private func isConnected(_ socket: Int32) -> Bool {
