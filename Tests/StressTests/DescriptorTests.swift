@@ -8,7 +8,7 @@
     /// Many requests of a process with few descriptors.
     @Suite(.serialized, .timeLimit(.minutes(15)))
     struct DescriptorTests {
-        @Test(arguments: [1024, 64, 40])
+        @Test(arguments: [1024, 256, 64, 40])
         func `Of three thousand requests none is lost, with as many in flight as descriptors allow`(limit: Int)
             async throws
         {
@@ -26,7 +26,7 @@
             }
         }
 
-        @Test(arguments: [1024, 64, 40])
+        @Test(arguments: [1024, 256, 64, 40])
         func `Of ten thousand requests of a plain queue none is lost by default, and they take no minute`(
             limit: Int
         ) async throws {

@@ -16,7 +16,7 @@
                 poll(multi, milliseconds)
             }
             let waited = CurlLibrary.now - began
-            lastWaitWasShort = waited < Self.moment
+            lastWaitWasShort = waited < (lastWaitWasShort ? Self.moment : 2 * Self.moment)
             noteTurn(waited: waited)
         }
 

@@ -91,14 +91,7 @@
         }
 
         func set(_ option: CURLoption, _ value: String?) {
-            // Swift passes a temporary copy of the string.
-            let code =
-                if let value {
-                    value.withCString { rocurl_set_string(pointer, option, $0) }
-                } else {
-                    rocurl_set_string(pointer, option, nil)
-                }
-            note(code, option)
+            note(rocurl_set_string(pointer, option, value), option)
         }
 
         func set(_ option: CURLoption, size: Int64) {

@@ -270,6 +270,12 @@
             sends > 0 && !isWhole && mayUseHTTP2 && (head.isUntouched || head.takesSeveral)
         }
 
+        /// Takes what was kept. The Task owns it then.
+        func takeKept() -> Data {
+            defer { kept = Data() }
+            return kept
+        }
+
         /// Releases the user's objects on the Task's side, after the result has been made. The driver may be the last
         /// to release the transfer itself, and it runs none of the user's code. (If a transfer was refused because the
         /// transport is shut down, the Task does not know whether the driver also has it.)

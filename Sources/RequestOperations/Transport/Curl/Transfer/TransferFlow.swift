@@ -174,7 +174,7 @@
             case .memory: return
             case .file: break
             case .special, .consumer:
-                if !transfer.kept.isEmpty { await consume(transfer.kept, &state) }
+                if !transfer.kept.isEmpty { await consume(transfer.takeKept(), &state) }
             }
             guard state.rejection == nil, transfer.failure() == nil else { return }
             do {
@@ -221,7 +221,7 @@
         private func response(_ head: ResponseHead, _ timings: TransferTimings) -> TransportResponse {
             switch task.destination {
             case .memory:
-                return TransportResponse(head: head, body: transfer.kept, timings: timings)
+                return TransportResponse(head: head, body: transfer.takeKept(), timings: timings)
             case .file(let url):
                 return TransportResponse(head: head, file: url, bodySize: transfer.received, timings: timings)
             case .stream:
