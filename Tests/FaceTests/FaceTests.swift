@@ -202,7 +202,7 @@ import Testing
 
         let path = NetworkPath(.unreachable)
         policy.earlyRetryObservers = [
-            HostRecoveryObserver(pause: .seconds(1)), ReachabilityObserver(), ReachabilityObserver(path: path),
+            HostRecoveryObserver(), ReachabilityObserver(), ReachabilityObserver(path: path),
         ]
         var configuration = RequestConfiguration()
         configuration.adapters = [keyed]

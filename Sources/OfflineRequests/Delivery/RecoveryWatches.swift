@@ -4,11 +4,10 @@ import RequestOperations
 /// Watches for successes of other requests at hosts that records wait for: one watch for each host.
 ///
 /// A success at the host of a record does not say that the record would succeed: a host can serve all but one path. So
-/// a record that is woken and fails again costs the host its trust, and without trust no success wakes a record for a
-/// while.
+/// each record that is woken and fails again doubles the number of successes until the next one is woken.
 final class RecoveryWatches: Sendable {
     private struct Host {
-        var recoveries = HostRecoveries()
+        var doubt = RecoveryDoubt()
         var watch: Task<Void, Never>?
         /// How many records were woken and have no result yet.
         var woken = 0
@@ -17,9 +16,6 @@ final class RecoveryWatches: Sendable {
     private let table = Locked<[String: Host]>([:])
     private let registry: HostRegistry
     private let clock: WaitClock
-
-    /// How long no success wakes a record after woken ones have failed. It doubles up to twenty times this.
-    private static let pause = Duration.seconds(60)
 
     init(_ registry: HostRegistry, _ clock: WaitClock) {
         self.registry = registry
@@ -45,8 +41,8 @@ final class RecoveryWatches: Sendable {
 
     /// Wakes records after a success. Returns whether none is left.
     private func isOver(_ origin: String, _ wake: () async -> Int) async -> Bool {
-        let now = clock.elapsed
-        guard table.withLock({ $0[origin]?.recoveries.releases(at: now) ?? false }) else { return false }
+        let now = clock.elapsed.nanoseconds
+        guard table.withLock({ $0[origin]?.doubt.releases(at: now) ?? false }) else { return false }
         let count = await wake()
         table.withLock { table in
             table[origin]?.woken += count
@@ -57,11 +53,11 @@ final class RecoveryWatches: Sendable {
 
     /// Notes how a record that had failed before has fared now.
     func note(_ origin: String, succeeded: Bool) {
-        let now = clock.elapsed
+        let now = clock.elapsed.nanoseconds
         table.withLock { table in
             guard var host = table[origin], host.woken > 0 else { return }
             host.woken -= 1
-            if succeeded { host.recoveries.succeeded() } else { host.recoveries.failed(at: now, pause: Self.pause) }
+            if succeeded { host.doubt.succeeded() } else { host.doubt.failed(at: now) }
             table[origin] = host
         }
     }

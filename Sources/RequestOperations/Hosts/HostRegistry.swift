@@ -41,10 +41,7 @@ public final class HostRegistry: Sendable {
     public static let shared = HostRegistry()
 
     let clock: RequestClock
-    let budgets: BudgetTable
-    let circuits: CircuitTable
-    let silences: SilenceTable
-    let recoveries: RecoveryLines
+    private let table = Locked(HostTable())
 
     /// Makes an empty registry.
     ///
@@ -56,10 +53,6 @@ public final class HostRegistry: Sendable {
 
     init(_ clock: RequestClock) {
         self.clock = clock
-        budgets = BudgetTable(clock)
-        circuits = CircuitTable(clock)
-        silences = SilenceTable(clock)
-        recoveries = RecoveryLines(clock)
     }
 
     /// How many retries to a URL's host could be sent at once. For a budget of tokens it is the number of tokens.
@@ -70,7 +63,7 @@ public final class HostRegistry: Sendable {
     ///   - url: A URL of the host. Its scheme, host and port count.
     ///   - budget: The setting of the budget. By default that of a ``RetryPolicy``.
     public func retriesLeft(to url: URL, under budget: RetryBudget = RetryBudget()) -> Int {
-        budgets.balance(of: Origin(url), under: budget)
+        visit(Origin(url)) { $0.bucket(of: budget, at: $1).balance(at: $1) }
     }
 
     /// The state of the circuit to a URL's host.
@@ -81,7 +74,7 @@ public final class HostRegistry: Sendable {
     ///   - url: A URL of the host. Its scheme, host and port count.
     ///   - breaker: The setting of the breaker. By default one with its defaults.
     public func circuitState(of url: URL, under breaker: CircuitBreaker = CircuitBreaker()) -> CircuitBreaker.State {
-        circuits.state(of: CircuitTable.Key(origin: Origin(url), terms: breaker.terms))
+        visit(Origin(url)) { $0.circuit(breaker).state(at: $1) }
     }
 
     /// A stream of the states of the circuit to a URL's host: the present one and each change.
@@ -94,12 +87,17 @@ public final class HostRegistry: Sendable {
     public func circuitStates(
         of url: URL, under breaker: CircuitBreaker = CircuitBreaker()
     ) -> AsyncStream<CircuitBreaker.State> {
-        circuits.states(of: CircuitTable.Key(origin: Origin(url), terms: breaker.terms))
+        let origin = Origin(url)
+        let broadcast = visit(origin) { host, now in host.change(breaker) { $0.watch(at: now) }.0 }
+        return broadcast.stream { [weak self] in
+            let unused = self?.visit(origin) { host, _ in host.change(breaker) { $0.unwatch() }.0 }
+            withExtendedLifetime(unused) {}
+        }
     }
 
     /// How long a URL's host must still be left alone. Zero if it need not be.
     public func timeLeftAlone(_ url: URL) -> Duration {
-        silences.timeLeft(for: Origin(url))
+        visit(Origin(url)) { $0.timeLeftAlone(at: $1) }
     }
 
     // MARK: For requests without an operation
@@ -112,7 +110,7 @@ public final class HostRegistry: Sendable {
     ///   - url: A URL of the host. Its scheme, host and port count.
     ///   - budget: The setting of the budget. By default that of a ``RetryPolicy``.
     public func countRequest(to url: URL, under budget: RetryBudget = RetryBudget()) {
-        budgets.countRequest(to: Origin(url), under: budget)
+        visit(Origin(url)) { $0.countRequest(under: budget, at: $1) }
     }
 
     /// Takes a token for a retry that is made without an operation.
@@ -127,9 +125,75 @@ public final class HostRegistry: Sendable {
     public func drawRetry(
         to url: URL, under budget: RetryBudget = RetryBudget(), within limit: Duration = .seconds(300)
     ) -> Duration? {
-        let withdrawal = budgets.withdraw(
-            to: Origin(url), under: budget, after: RequestError(.unknown, stage: .transfer), status: nil, within: limit)
-        guard case .granted(let wait, _) = withdrawal else { return nil }
-        return wait
+        draw(budget.cost, from: budget, of: Origin(url), within: limit)?.wait
+    }
+
+    // MARK: For operations
+
+    /// For how many hosts anything is kept.
+    var hostCount: Int { table.withLock { $0.count } }
+
+    /// Reads or changes what is known about a host, under the lock of the table.
+    ///
+    /// - Parameter body: Gets the time, in nanoseconds since a fixed start.
+    func visit<Result>(_ origin: Origin, _ body: (inout HostState, Int64) -> Result) -> Result {
+        // A clock may be foreign code, so it is not read under the lock.
+        let now = clock.now.nanoseconds
+        return table.withLock { $0.visit(origin, at: now) { body(&$0, now) } }
+    }
+
+    /// Takes tokens for a retry or a hedge. Returns `nil` if there are none within a limit. Only a delaying budget waits.
+    func draw(
+        _ tokens: Double, from budget: RetryBudget, of origin: Origin, within limit: Duration = .zero
+    ) -> (wait: Duration, draw: RetryDraw)? {
+        let limit = budget.mode == .delaying ? limit.nanoseconds : 0
+        let wait = visit(origin) { $0.take(tokens, from: budget, within: limit, at: $1) }
+        return wait.map { (.nanoseconds($0), RetryDraw(tokens, from: budget, of: origin, in: self)) }
+    }
+
+    /// Makes the permit for what a circuit answered.
+    ///
+    /// - Throws: ``RequestError/Code/circuitOpen``.
+    func permit(
+        _ admission: CircuitState.Admission, by breaker: CircuitBreaker, for origin: Origin
+    ) throws(RequestError) -> CircuitPermit {
+        switch admission {
+        case .admitted(let era, let isProbe):
+            return CircuitPermit(for: origin, breaker, in: self, era: era, isProbe: isProbe)
+        case .refused(let time):
+            let reason = time > 0 ? "for another \(Duration.nanoseconds(time))" : "but for the probes under way"
+            throw RequestError(.circuitOpen, stage: .slot, reason: "the host is left alone, \(reason)")
+        }
+    }
+
+    /// Adds a request to those that wait for a host.
+    ///
+    /// - Parameters:
+    ///   - hold: It is not released before this time is over.
+    ///   - sign: The number of a sign that may release a request of this host when the time is over.
+    /// - Returns: A closure that removes the request. It is called once.
+    func join(
+        _ origin: Origin, holding hold: Duration, sign: Int? = nil, on clock: RequestClock,
+        _ waiter: @escaping WaitingRoom.Waiter
+    ) -> @Sendable () -> Void {
+        let number = visit(origin) { $0.join(waiter, holding: max(hold, .zero).nanoseconds, at: $1) }
+        let alarm = sign.map { sign in clock.alarm(after: hold) { self.tell(.sign(sign), to: origin) } }
+        return {
+            alarm?.cancel()
+            // The waiter is freed outside of the lock.
+            withExtendedLifetime(self.visit(origin) { host, _ in host.leave(number) }) {}
+        }
+    }
+
+    /// Tells the requests that wait for a host some news, and wakes those that it releases.
+    func tell(_ news: WaitingRoom.News, to origin: Origin) {
+        var woken = visit(origin) { $0.hear(news, at: $1) }[...]
+        while let waiter = woken.popFirst() {
+            let release = Release(of: origin, after: news.cause, in: self)
+            guard !waiter(release) else { continue }
+            // The wait of this request has just ended in another way. The next request takes its place.
+            release.settle(.untold)
+            woken += visit(origin) { $0.hear(.outcome(.passesOn, of: news.cause), at: $1) }
+        }
     }
 }

@@ -39,6 +39,8 @@ public final class NetworkPath: Sendable {
             didSet { if reading.level == .routed { hasBeenRouted = true } }
         }
         var number = 0
+        /// The number of the last rise.
+        var rise = 0
         private var hasBeenRouted: Bool
 
         init(reading: Reading) {
@@ -112,11 +114,15 @@ public final class NetworkPath: Sendable {
             let isNews = reading.reachability != state.reading.reachability
             state.reading = reading
             state.number += 1
+            if hasRisen { state.rise = state.number }
             return (state.number, hasRisen, isNews)
         }
         if isNews { broadcast.send(reading.reachability, number: number) }
         if hasRisen { waiters.release(.rise) }
     }
+
+    /// The number of the last rise. It tells two rises apart.
+    var lastRise: Int { state.withLock { $0.rise } }
 
     /// Calls a waiter at the next rise, with its part of all waiters. The waiter returns a closure that cancels what it
     /// began. Returns a closure that ends the watch; it is called once.

@@ -1,6 +1,6 @@
 /// The paces of all hosts of one limiter. A pure value. Times are nanoseconds on one clock.
 ///
-/// Idle paces are dropped as in an ``OriginTable``: when another one needs their room, and once an hour.
+/// Idle paces are dropped as in a ``HostTable``: when another one needs their room, and once an hour.
 struct Pacing {
     let rate: RequestLimiter.Rate?
     let scope: RequestLimiter.RateScope

@@ -120,10 +120,9 @@ public struct RequestConfiguration: Sendable {
     /// The parts of the policy that every request needs, without a copy of the whole policy.
     var retryBudget: RetryBudget? { values.value.retryPolicy.budget }
     var circuitBreaker: CircuitBreaker? { values.value.retryPolicy.circuitBreaker }
-    /// What hosts asked for by `Retry-After`. `nil` if the policy ignores what other requests were told.
-    var silences: SilenceTable? {
-        let policy = values.value.retryPolicy
-        return policy.honoursRetryAfter && policy.sharesRetryAfter ? hosts.silences : nil
+    /// Whether requests heed the `Retry-After` that other requests were told.
+    var sharesRetryAfter: Bool {
+        values.value.retryPolicy.honoursRetryAfter && values.value.retryPolicy.sharesRetryAfter
     }
 
     /// The source of jitter. All operations with this source share it. The system's generator by default.

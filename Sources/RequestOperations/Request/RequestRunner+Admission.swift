@@ -66,10 +66,15 @@ extension RequestRunner {
         try advance { $0.note(task, in: attempt) }
         let rights = try rights(of: attempt)
         // Other work than a request is not processed.
-        let mayBeStale = requestState.withLock { !$0.work.isOther && $0.attempt(attempt)?.processCount == 1 }
+        let (mayBeStale, hasTurn) = requestState.withLock {
+            (!$0.work.isOther && $0.attempt(attempt)?.processCount == 1, $0.turn != nil)
+        }
         var waited = Duration.zero
+        // In the line of a limiter or of a queue it could wait in vain. So it asks before.
+        let linesUp = configuration.limiter != nil || hasTurn && rights.place == nil
+        var isLeftAlone = linesUp && isToLeaveAlone(task, in: attempt)
         while true {
-            if isToLeaveAlone(task, in: attempt) {
+            if isLeftAlone {
                 rights.giveUpPlace()
                 waited += try await leaveAlone(task, in: attempt)
                 if mayBeStale, waited > configuration.freshness {
@@ -78,15 +83,15 @@ extension RequestRunner {
                 }
             }
             waited += try await takeSlots(for: task, rights, in: attempt)
-            guard !isToLeaveAlone(task, in: attempt) else {
-                rights.giveUpSlot()
-                continue
-            }
-            guard !mayBeStale || waited <= configuration.freshness else {
+            if mayBeStale, waited > configuration.freshness, !isToLeaveAlone(task, in: attempt) {
                 rights.giveUpSlot()
                 return nil
             }
-            return AdmittedTask(attempt: attempt, task: task, rights: rights)
+            if let isAwaited = try askHost(task, rights, in: attempt) {
+                return AdmittedTask(attempt: attempt, task: task, rights: rights, isAwaited: isAwaited)
+            }
+            rights.giveUpSlot()
+            isLeftAlone = true
         }
     }
 

@@ -49,7 +49,8 @@ extension RequestRunner {
         guard Hedging.allows(task) else { throw .notRepeatable }
         guard timeLeft(by: configuration.retryPolicy) > .zero else { throw .tooLate }
         let origin = Origin(task.request.url)
-        if let silences = configuration.silences, silences.timeLeft(for: origin) > .zero { throw .hostLeftAlone }
+        let isSilent = configuration.hosts.visit(origin) { $0.silenceEnd(at: $1) } > 0
+        if configuration.sharesRetryAfter, isSilent { throw .hostLeftAlone }
         let rights = AttemptRights()
         do {
             try takeSlotsAtOnce(for: origin, rights)
@@ -83,13 +84,10 @@ extension RequestRunner {
     private func begin(
         _ task: TransportTask, as id: Int, holding rights: AttemptRights, beside attempt: Int, in race: HedgeRace
     ) throws(Hedging.Refusal) -> AdmittedTask? {
-        let draw: RetryDraw?
-        switch configuration.retryBudget.map({
-            configuration.hosts.budgets.withdrawHedge(to: Origin(task.request.url), under: $0)
-        }) {
-        case .granted(_, let drawn)?: draw = drawn
-        case nil: draw = nil
-        case .refused?:
+        let draw = configuration.retryBudget.flatMap {
+            configuration.hosts.draw($0.cost, from: $0, of: Origin(task.request.url))?.draw
+        }
+        guard draw != nil || configuration.retryBudget == nil else {
             rights.giveBackUnused()
             throw .budgetExhausted
         }
@@ -105,7 +103,7 @@ extension RequestRunner {
             return nil
         }
         emit(.hedgeBegan(number))
-        return AdmittedTask(attempt: number, task: task, rights: rights)
+        return AdmittedTask(attempt: number, task: task, rights: rights, isAwaited: false)
     }
 
     /// Makes the request go on with one of its parallel attempts. Returns what the others hold.

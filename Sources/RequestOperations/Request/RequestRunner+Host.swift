@@ -2,23 +2,25 @@
 extension RequestRunner {
     /// Records that the attempt's response was accepted and decoded.
     ///
-    /// - Parameter release: The release of the attempt, if it had one.
-    func noteSuccess(_ release: Release?) {
+    /// - Parameters:
+    ///   - release: The release of the attempt, if it had one.
+    ///   - isAwaited: Whether other requests waited for the host when the attempt was sent.
+    func noteSuccess(_ release: Release?, isAwaited: Bool) {
         release?.settle(.succeeded)
-        let (hosts, budget) = (configuration.hosts, configuration.retryBudget)
+        let refund = configuration.retryBudget?.refund
         // Usually nothing waits for a success.
-        let isAwaited = release == nil && hosts.recoveries.awaitsSuccess()
-        guard isAwaited || budget?.countsSuccesses == true else { return }
+        guard isAwaited && release == nil || refund != nil else { return }
+        let (hosts, budget) = (configuration.hosts, configuration.retryBudget)
         let (request, isFirst, draw) = requestState.withLock {
             ($0.attempt()?.request, $0.failures.lastFailed == nil, $0.spentDraw)
         }
         let origin = Origin(request?.url)
         if let draw {
             draw.succeeded()
-        } else if isFirst, let budget {
-            hosts.budgets.countSuccess(of: origin, under: budget)
+        } else if isFirst, let budget, let refund {
+            hosts.visit(origin) { $0.give(refund, to: budget, at: $1) }
         }
-        if isAwaited { hosts.recoveries.succeeded(origin) }
+        if isAwaited, release == nil { hosts.tell(.success, to: origin) }
     }
 
     /// Records that a released attempt has failed.
@@ -52,43 +54,76 @@ extension RequestRunner {
     /// - Throws: ``RequestError/Code/circuitOpen``.
     func circuitPermit(for origin: Origin) throws(RequestError) -> CircuitPermit? {
         guard let breaker = configuration.circuitBreaker else { return nil }
-        return try configuration.hosts.circuits.admit(CircuitTable.Key(origin: origin, terms: breaker.terms))
+        let (admission, news) = configuration.hosts.visit(origin) { host, now in
+            host.change(breaker) { $0.admit(at: now) }
+        }
+        news?.tell()
+        return try configuration.hosts.permit(admission, by: breaker, for: origin)
     }
 
     /// Records what a response said about its host, for other requests to it.
     func noteRetryAfter(of head: ResponseHead, at date: Date = Date()) {
-        guard let silences = configuration.silences else { return }
+        guard configuration.sharesRetryAfter else { return }
         let policy = configuration.retryPolicy
         guard policy.sharesRetryAfter(of: head.status), let asked = head.retryAfter(at: date) else { return }
-        silences.note(asked, for: Origin(head.url), keeping: policy.maximumRetryAfter)
+        configuration.hosts.visit(Origin(head.url)) {
+            $0.leaveAlone(for: asked, keeping: policy.maximumRetryAfter, at: $1)
+        }
     }
 
     /// Whether an attempt must wait now, because its host must be left alone.
-    ///
-    /// `retryNow()` overrides that. What was known before the last wait was already part of the decision.
     func isToLeaveAlone(_ task: TransportTask, in attempt: Int) -> Bool {
-        guard let silences = configuration.silences, silences.isInUse else { return false }
+        guard let knownEnd = knownEnd(in: attempt) else { return false }
+        return configuration.hosts.visit(Origin(task.request.url)) { $0.silenceEnd(at: $1) } > knownEnd
+    }
+
+    /// Until when an attempt knows that its host is to be left alone. What was known before the last wait was already
+    /// part of the decision. Returns `nil` if it is sent anyway, for example because of `retryNow()`.
+    private func knownEnd(in attempt: Int) -> Int64? {
+        guard configuration.sharesRetryAfter else { return nil }
         let wake = requestState.withLock { $0.attempt(attempt)?.wake }
-        guard wake?.reason != .retryNow else { return false }
-        return silences.end(for: Origin(task.request.url)) > wake?.knownEnd ?? .zero
+        return wake?.reason == .retryNow ? nil : wake?.knownEnd.nanoseconds ?? 0
+    }
+
+    /// Asks the host whether an attempt may be sent now, and counts the request for the budget. A request to a host of
+    /// which nothing is known takes the lock of the table only here.
+    ///
+    /// - Returns: Whether others wait for the host. `nil` if the host must be left alone.
+    /// - Throws: ``RequestError/Code/circuitOpen``. The attempt's rights are then given back.
+    func askHost(_ task: TransportTask, _ rights: AttemptRights, in attempt: Int) throws(RequestError) -> Bool? {
+        let (origin, knownEnd) = (Origin(task.request.url), knownEnd(in: attempt))
+        let (hosts, breaker) = (configuration.hosts, configuration.circuitBreaker)
+        let budget = requestState.withLock { $0.firstSent == nil } ? configuration.retryBudget : nil
+        let (answer, news) = hosts.visit(origin) {
+            $0.admit(knowing: knownEnd, counting: budget, asking: breaker, at: $1)
+        }
+        news?.tell()
+        guard case .admitted(let circuit, let isAwaited) = answer else { return nil }
+        guard let circuit, let breaker else { return isAwaited }
+        do {
+            rights.hold(permit: try hosts.permit(circuit, by: breaker, for: origin))
+            return isAwaited
+        } catch {
+            requestState.withLock { $0.noteRefusal(in: attempt) }
+            rights.giveBackUnused()
+            throw error
+        }
     }
 
     /// Waits before an attempt for as long as the host asked other requests to wait. Returns how long that was.
     ///
     /// - Throws: ``RequestError/Code/retryAfterTooLong``, `CancellationError`.
     func leaveAlone(_ task: TransportTask, in attempt: Int) async throws -> Duration {
-        let (policy, silences, origin) = (
-            configuration.retryPolicy, configuration.hosts.silences, Origin(task.request.url)
-        )
+        let (policy, hosts, origin) = (configuration.retryPolicy, configuration.hosts, Origin(task.request.url))
         let wasSent = requestState.withLock { $0.firstSent != nil }
         var waited = Duration.zero
         var reason = WakeReason.backoff
         // Meanwhile another response may ask for more time.
         while reason != .retryNow {
-            let asked = silences.timeLeft(for: origin, afterSending: wasSent)
+            let asked = hosts.visit(origin) { $0.timeLeftAlone(afterSending: wasSent, at: $1) }
             guard asked > .zero else { break }
             let left = timeLeft(by: policy)
-            let next = SilenceTable.spread(asked, within: left, using: configuration.randomSource)
+            let next = PlannedWait.spread(asked, within: left, using: configuration.randomSource)
             // If nothing of a request was sent, a `Retry-After` of another request only delays it.
             guard asked <= policy.maximumRetryAfter || !wasSent, next < left else {
                 throw RequestError(

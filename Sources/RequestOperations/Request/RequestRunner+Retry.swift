@@ -87,24 +87,24 @@ extension RequestRunner {
         // The draw for an attempt that was not sent.
         takeBackDraw()
         guard wake.release == nil, let budget = budget(after: failure) else { return .zero }
-        let (budgets, origin) = (configuration.hosts.budgets, Origin(failure.request.url))
+        let (hosts, origin) = (configuration.hosts, Origin(failure.request.url))
+        let cost = budget.cost(after: failure.error, status: failure.head?.status)
         guard wake.reason != .retryNow else {
-            keep(budgets.withdrawAnyway(to: origin, under: budget))
+            // Only tokens that come back with time can be taken before they are there.
+            guard !budget.countsSuccesses else { return .zero }
+            hosts.visit(origin) { $0.spend(cost, of: budget, at: $1) }
+            keep(RetryDraw(cost, from: budget, of: origin, in: hosts))
             return .zero
         }
-        let withdrawal = budgets.withdraw(
-            to: origin, under: budget, after: failure.error, status: failure.head?.status,
-            within: timeLeft(by: configuration.retryPolicy))
-        guard case .granted(let wait, let draw) = withdrawal else {
-            throw ending(Self.exhausted(failure), after: failure)
-        }
+        let drawn = hosts.draw(cost, from: budget, of: origin, within: timeLeft(by: configuration.retryPolicy))
+        guard let (wait, draw) = drawn else { throw ending(Self.exhausted(failure), after: failure) }
         keep(draw)
         return wait
     }
 
-    private func keep(_ draw: RetryDraw?) {
+    private func keep(_ draw: RetryDraw) {
         // The request may have ended meanwhile.
-        if let draw, !requestState.withLock({ $0.note(draw) }) { draw.takeBack() }
+        if !requestState.withLock({ $0.note(draw) }) { draw.takeBack() }
     }
 
     private func takeBackDraw() {
@@ -117,13 +117,15 @@ extension RequestRunner {
     func plan(_ delay: Duration, after failure: AttemptFailure) throws -> PlannedWait {
         let (policy, hosts, origin) = (configuration.retryPolicy, configuration.hosts, Origin(failure.request.url))
         let open = policy.circuitBreaker.map { breaker in
-            hosts.circuits.timeLeft(for: CircuitTable.Key(origin: Origin(failure.lastURL), terms: breaker.terms))
+            hosts.visit(Origin(failure.lastURL)) { Duration.nanoseconds($0.circuit(breaker).timeLeft(at: $1)) }
         }
-        let silence = configuration.silences?.timeLeft(for: origin, afterSending: failure.wasSent)
+        let silence =
+            configuration.sharesRetryAfter
+            ? hosts.visit(origin) { $0.timeLeftAlone(afterSending: failure.wasSent, at: $1) } : .zero
         let refusal: PlannedWait.Refusal
         do {
             let wait = try PlannedWait(
-                delay, after: failure, host: PlannedWait.Host(open: open ?? .zero, silence: silence ?? .zero),
+                delay, after: failure, host: PlannedWait.Host(open: open ?? .zero, silence: silence),
                 by: policy, using: configuration.randomSource)
             guard isExhausted(for: failure, within: policy.timeLeft(after: failure) - wait.delay) else { return wait }
             refusal = Self.exhausted(failure)
@@ -136,9 +138,11 @@ extension RequestRunner {
     /// Whether the budget certainly has no room for the retry after a failure.
     private func isExhausted(for failure: AttemptFailure, within left: Duration) -> Bool {
         guard let budget = budget(after: failure) else { return false }
-        return configuration.hosts.budgets.isExhausted(
-            for: Origin(failure.request.url), under: budget, after: failure.error, status: failure.head?.status,
-            within: left)
+        let cost = budget.cost(after: failure.error, status: failure.head?.status)
+        let wait = configuration.hosts.visit(Origin(failure.request.url)) {
+            $0.bucket(of: budget, at: $1).wait(for: cost, at: $1)
+        }
+        return wait > 0 && (budget.mode == .failing || wait >= left.nanoseconds)
     }
 
     private func ending(_ refusal: PlannedWait.Refusal, after failure: AttemptFailure) -> any Error {
@@ -160,8 +164,8 @@ extension RequestRunner {
 
     /// Until when a failed request's host must be left alone, as far as that is known now.
     private func knownEnd(after failure: AttemptFailure) -> Duration {
-        guard let silences = configuration.silences, silences.isInUse else { return .zero }
-        return silences.end(for: Origin(failure.request.url))
+        guard configuration.sharesRetryAfter else { return .zero }
+        return .nanoseconds(configuration.hosts.visit(Origin(failure.request.url)) { $0.silenceEnd(at: $1) })
     }
 
     /// The time within which the next attempt must begin.

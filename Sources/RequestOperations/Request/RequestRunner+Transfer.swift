@@ -2,31 +2,19 @@
 extension RequestRunner {
     /// Sends a task, follows redirects, and reads the response. Gives the attempt's rights back.
     func transfer(_ admitted: AdmittedTask, stages: any RequestStages) async throws -> TransportResponse {
-        let sent = try beginSending(admitted)
+        let sent = beginSending(admitted)
         if let hedging = configuration.hedging, Hedging.allows(sent.task) {
             return try await transfer(sent, hedging: hedging, stages: stages)
         }
         return try await AttemptTransfer(sent, of: self) { head in try stages.validate(head) }.run()
     }
 
-    /// Called when the attempt is about to be sent. Asks the circuit, and counts the request for the budget.
-    ///
-    /// - Throws: ``RequestError/Code/circuitOpen``. The attempt's rights are then given back.
-    func beginSending(_ admitted: AdmittedTask) throws -> AdmittedTask {
-        let (attempt, rights, origin) = (admitted.attempt, admitted.rights, Origin(admitted.task.request.url))
-        do {
-            if let permit = try circuitPermit(for: origin) { rights.hold(permit: permit) }
-        } catch {
-            requestState.withLock { $0.noteRefusal(in: attempt) }
-            rights.giveBackUnused()
-            throw error
-        }
+    /// Called when the attempt is about to be sent.
+    private func beginSending(_ admitted: AdmittedTask) -> AdmittedTask {
         let moment = now
-        let (isFirst, wantsNewConnection) = requestState.withLock {
-            ($0.beginSending(at: moment), $0.failures.lostReusedConnection)
-        }
-        if isFirst, let budget = configuration.retryBudget {
-            configuration.hosts.budgets.countRequest(to: origin, under: budget)
+        let wantsNewConnection = requestState.withLock { state in
+            state.beginSending(at: moment, isAwaited: admitted.isAwaited)
+            return state.failures.lostReusedConnection
         }
         var sent = admitted
         if wantsNewConnection { sent.task.wantsNewConnection = true }
@@ -37,7 +25,7 @@ extension RequestRunner {
     func perform<Value: Sendable>(
         _ admitted: AdmittedTask, _ attempt: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let sent = try beginSending(admitted)
+        let sent = beginSending(admitted)
         do {
             try advance { $0.enter(.transfer, in: sent.attempt) }
             let value = try await stageRunner.run(.transfer, limit: configuration.attemptTimeLimit, attempt)
@@ -56,6 +44,8 @@ struct AdmittedTask: Sendable {
     let attempt: Int
     var task: TransportTask
     let rights: AttemptRights
+    /// Whether other requests wait for the recovery of the host.
+    let isAwaited: Bool
 }
 
 /// The transfer of one attempt, over all redirects.

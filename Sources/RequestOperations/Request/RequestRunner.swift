@@ -121,9 +121,12 @@ final class RequestRunner: IdempotencyKeySource {
     /// Called when the running attempt has its value.
     func succeeded() {
         let moment = now
-        let (body, release) = requestState.withLock { $0.succeed(at: moment) }
+        let (body, release, isAwaited) = requestState.withLock { state in
+            let remains = state.succeed(at: moment)
+            return (remains.body, remains.release, state.isAwaited)
+        }
         withExtendedLifetime(body) {}
-        noteSuccess(release)
+        noteSuccess(release, isAwaited: isAwaited)
     }
 
     /// Called when the running attempt has failed.

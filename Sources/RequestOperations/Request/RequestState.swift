@@ -47,6 +47,8 @@ struct RequestState: Sendable {
     private var readySince: Duration?
     /// When the first attempt was handed to the transport, on the request's clock.
     var firstSent: Duration?
+    /// Whether other requests waited for the host when the running attempt was sent.
+    private(set) var isAwaited = false
     private(set) var startDate: Date?
     /// Rings at the deadline.
     private var alarm: Alarm?
@@ -298,12 +300,11 @@ struct RequestState: Sendable {
         return number
     }
 
-    /// Records that the running attempt is about to be sent. Returns whether it is the first one that is.
-    mutating func beginSending(at moment: Duration) -> Bool {
+    /// Records that the running attempt is about to be sent.
+    mutating func beginSending(at moment: Duration, isAwaited: Bool) {
         if case .unused(let drawn) = draw { draw = .spent(drawn) }
-        guard firstSent == nil else { return false }
-        firstSent = moment
-        return true
+        if firstSent == nil { firstSent = moment }
+        self.isAwaited = isAwaited
     }
 
     /// Records that the attempt that the request goes on with has succeeded.

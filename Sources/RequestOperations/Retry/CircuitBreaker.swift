@@ -40,7 +40,13 @@ public struct CircuitBreaker: Sendable, Hashable {
         case halfOpen
     }
 
-    let terms: CircuitState.Terms
+    let failureRatio: Double
+    let minimumThroughput: Int
+    /// The length of a tenth of the sampling window, in nanoseconds.
+    let slice: Int64
+    /// In nanoseconds.
+    let openTime: Int64
+    let probes: Int
 
     /// Makes a breaker.
     ///
@@ -60,9 +66,10 @@ public struct CircuitBreaker: Sendable, Hashable {
         precondition(
             failureRatio > 0 && failureRatio <= 1, "A circuit opens at a share of failures above 0 and at most 1.")
         precondition(minimumThroughput >= 1 && probes >= 1, "A circuit judges by at least one attempt.")
-        terms = CircuitState.Terms(
-            failureRatio: failureRatio, minimumThroughput: minimumThroughput,
-            slice: max(samplingWindow, .microseconds(1)).nanoseconds / 10, openTime: max(openTime, .zero).nanoseconds,
-            probes: probes)
+        self.failureRatio = failureRatio
+        self.minimumThroughput = minimumThroughput
+        slice = max(samplingWindow, .microseconds(1)).nanoseconds / 10
+        self.openTime = max(openTime, .zero).nanoseconds
+        self.probes = probes
     }
 }

@@ -23,37 +23,33 @@ extension EarlyRetryObserver {
 /// of a ``RetryPolicy``.
 ///
 /// ```swift
-/// configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver(pause: .seconds(10))]
+/// configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
 /// ```
 ///
 /// Each success releases two requests that wait for the host, in the order in which they began to wait. So two start
 /// after the first success, then four, then eight. The recovery is as fast as the host answers, and the waiting
 /// requests never all start at once. The success of any ``URLRequestOperation`` with the same ``HostRegistry`` counts,
-/// once its response was accepted and decoded. The success of the probe of a ``CircuitBreaker`` counts too. Work that
-/// names no host (``RetryingOperation``) is not released.
+/// once its response was accepted and decoded, if requests waited for the host when it was sent. The success of the
+/// probe of a ``CircuitBreaker`` counts too. Work that names no host (``RetryingOperation``) is not released.
 ///
 /// A released request passes the limiter and the breaker like any other. It does not draw on the ``RetryBudget``. What
 /// its retry took from the budget before is given back. A wait that a `Retry-After` or an open circuit requires is
 /// never shortened. If a released request fails, it waits again as after any failure. It may also end without a sign of
 /// a fault of the host, for example by a cancel or with status 404. Then the next one is released.
 ///
-/// Failures of released requests stop the releases. After two in a row, or more than one in five, no success releases a
-/// request for the length of ``pause``. If that soon happens again, the pause doubles each time, up to twenty times its
-/// length. So a host that fails every other request does not undo the backoff of the failing requests.
+/// Each released request that fails doubles the number of successes until the next release, and each one that succeeds
+/// halves it. So a host that serves some requests and fails others does not undo the backoff of those that fail. An
+/// hour after the last failure, each success counts again.
 ///
 /// A wait that ends early does not count for the backoff. If the attempt then fails, the same delay follows once more.
 /// If that wait also ends early and its attempt fails, the next delay follows.
 public struct HostRecoveryObserver: EarlyRetryObserver, TabledObserver {
-    /// How long no success releases a request after releases failed. 3 s by default; a negative time counts as zero.
-    public let pause: Duration
-
     /// Makes an observer.
-    ///
-    /// - Parameter pause: How long no success releases a request after releases failed. 3 s by default.
-    public init(pause: Duration = .seconds(3)) {
-        // An alarm has the same bound. It leaves room for a pause that is twenty times as long.
-        self.pause = min(max(pause, .zero), .seconds(Int32.max))
-    }
+    public init() {}
+
+    /// Makes an observer. The pause has no effect: failures of released requests count in successes, not in time.
+    @available(*, deprecated, message: "There are no pauses any more. Use init().")
+    public init(pause: Duration) {}
 
     /// Returns when successes of other requests to the host release this request.
     ///
@@ -80,7 +76,7 @@ public struct HostRecoveryObserver: EarlyRetryObserver, TabledObserver {
         let origin = Origin(failure?.request.url)
         // A success of work without a host says nothing about other work without one.
         guard !origin.host.isEmpty else { return {} }
-        return hosts.recoveries.enter(origin, pause: pause, after: hold, on: clock, wake)
+        return hosts.join(origin, holding: hold, on: clock, wake)
     }
 }
 
@@ -154,8 +150,7 @@ public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
                 let alarm = clock.alarm(after: delay) { _ = wake(nil) }
                 return { alarm.cancel() }
             }
-            return hosts.recoveries.enter(
-                origin, pause: HostRecoveryObserver().pause, after: delay, on: clock, tries: true, wake)
+            return hosts.join(origin, holding: delay, sign: path.lastRise, on: clock, wake)
         }
         // We check this only after the watch has begun, so that no change is missed.
         guard countsWhatIs, path.isConnected else { return remove }

@@ -43,7 +43,7 @@ struct PlannedWait {
         let others = host.silence > asked ?? .zero ? host.silence : .zero
         // A request that was told to wait itself needs no spread. The spread is for requests that only others speak
         // for.
-        let held = asked == nil ? SilenceTable.spread(others, within: left, using: random) : others
+        let held = asked == nil ? Self.spread(others, within: left, using: random) : others
         // A request of which nothing was sent is only delayed by what the host told another request.
         guard others == .zero || (others <= policy.maximumRetryAfter || !failure.wasSent) && held < left else {
             throw Refusal(
@@ -73,6 +73,20 @@ struct PlannedWait {
         init(_ code: RequestError.Code, after failure: AttemptFailure, reason: String) {
             error = failure.error(code, reason: reason)
         }
+    }
+
+    /// How long a request waits if only another request was told that the host is to be left alone.
+    ///
+    /// It waits up to a tenth longer, but at most three seconds longer, so that the waiting requests do not all come at
+    /// once.
+    ///
+    /// - Parameter limit: The time in which the attempt must begin. The spread never uses up this time.
+    static func spread(
+        _ left: Duration, within limit: Duration = .seconds(Int64.max), using random: RandomSource
+    ) -> Duration {
+        guard left > .zero else { return .zero }
+        let room = max((limit.inSeconds - left.inSeconds) / 2, 0)
+        return left + .rounded(seconds: min(left.inSeconds / 10, 3, room) * random.next())
     }
 
     /// The observers that may end the wait. None of them ends it before the hold is over.

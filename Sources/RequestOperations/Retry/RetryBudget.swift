@@ -30,31 +30,21 @@ public struct RetryBudget: Sendable, Hashable {
         case failing
     }
 
-    /// What a retry costs in a budget whose tokens do not come back with time.
-    struct Costs: Sendable, Hashable {
-        let capacity: Int
-        let cost: Int
-        let timeoutCost: Int
-        let throttlingCost: Int
-        let refund: Int
+    let bucket: RetryBucket.Terms
+    /// The tokens that each request adds.
+    var perRequest = 0.0
+    /// The tokens that a retry or a hedge takes.
+    private(set) var cost = 1.0
+    private var timeoutCost = 1.0
+    private var throttlingCost = 1.0
+    /// The tokens that the success of a first attempt brings back. `nil` if successes bring back nothing.
+    private(set) var refund: Double?
+    /// What happens to a retry for which there is no token. A budget of
+    /// ``tokens(capacity:cost:timeoutCost:throttlingCost:refund:)`` has ``Mode/failing``.
+    public let mode: Mode
 
-        func cost(of error: any Error, status: Int?) -> Int {
-            switch error {
-            case RequestError.Code.timedOut: timeoutCost
-            default: status == 429 ? throttlingCost : cost
-            }
-        }
-    }
-
-    enum Terms: Sendable, Hashable {
-        case bucket(RetryBucket.Terms, Mode)
-        case quota(Costs)
-    }
-
-    let terms: Terms
-
-    private init(_ terms: Terms) {
-        self.terms = terms
+    private init(_ bucket: RetryBucket.Terms, _ mode: Mode) {
+        (self.bucket, self.mode) = (bucket, mode)
     }
 
     /// Makes a budget with a token bucket.
@@ -72,12 +62,14 @@ public struct RetryBudget: Sendable, Hashable {
     ) {
         let window = max(window, .microseconds(1))
         func usable(_ number: Double) -> Double { number > 0 ? min(number, 1e9) : 0 }
+        let perSecond = usable(minimumPerSecond)
+        let reserve = min(perSecond * window.inSeconds, 1e9)
         self.init(
-            .bucket(
-                RetryBucket.Terms(
-                    ratio: usable(ratio), perSecond: usable(minimumPerSecond),
-                    reserve: min(usable(minimumPerSecond) * window.inSeconds, 1e9), window: window.nanoseconds),
-                mode))
+            RetryBucket.Terms(
+                reserve: reserve, capacity: max(reserve, 10), perSecond: perSecond,
+                rest: perSecond > 0 ? window.nanoseconds : HostMemory.longestRest),
+            mode)
+        perRequest = usable(ratio)
     }
 
     /// Makes a budget whose tokens only come back with successes.
@@ -98,24 +90,30 @@ public struct RetryBudget: Sendable, Hashable {
     public static func tokens(
         capacity: Int = 500, cost: Int = 5, timeoutCost: Int = 10, throttlingCost: Int = 5, refund: Int = 1
     ) -> RetryBudget {
-        RetryBudget(
-            .quota(
-                Costs(
-                    capacity: max(capacity, 0), cost: max(cost, 0), timeoutCost: max(timeoutCost, 0),
-                    throttlingCost: max(throttlingCost, 0), refund: max(refund, 0))))
-    }
-
-    /// What happens to a retry for which there is no token. A budget of
-    /// ``tokens(capacity:cost:timeoutCost:throttlingCost:refund:)`` has ``Mode/failing``.
-    public var mode: Mode {
-        switch terms {
-        case .bucket(_, let mode): mode
-        case .quota: .failing
-        }
+        // A larger `Double` has no room for a single token.
+        func usable(_ number: Int) -> Double { Double(min(max(number, 0), 1_000_000_000_000_000)) }
+        let capacity = usable(capacity)
+        var budget = RetryBudget(
+            RetryBucket.Terms(
+                reserve: capacity, capacity: capacity, perSecond: 0, rest: HostMemory.longestRest),
+            .failing)
+        budget.cost = usable(cost)
+        budget.timeoutCost = usable(timeoutCost)
+        budget.throttlingCost = usable(throttlingCost)
+        budget.refund = usable(refund)
+        return budget
     }
 
     /// Whether successes change the tokens of this budget.
-    var countsSuccesses: Bool {
-        if case .quota = terms { true } else { false }
+    var countsSuccesses: Bool { refund != nil }
+
+    /// The tokens that a retry takes after an error.
+    ///
+    /// - Parameter status: The status of the response, if there was one.
+    func cost(after error: any Error, status: Int?) -> Double {
+        switch error {
+        case RequestError.Code.timedOut: timeoutCost
+        default: status == 429 ? throttlingCost : cost
+        }
     }
 }

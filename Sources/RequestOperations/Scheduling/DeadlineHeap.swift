@@ -115,7 +115,7 @@ extension Int64 {
 
 extension Duration {
     /// The duration in whole nanoseconds, limited to the range of an `Int64` (292 years).
-    var nanoseconds: Int64 {
+    package var nanoseconds: Int64 {
         // Reading the components of a longer duration traps, because they do not fit.
         guard self <= .seconds(Int64.max) else { return .max }
         guard self >= .seconds(Int64.min) else { return .min }

@@ -9,17 +9,14 @@ import Testing
     private static func circuit(
         ratio: Double = 0.5, throughput: Int = 4, probes: Int = 1
     ) -> CircuitState {
-        CircuitState(
-            CircuitState.Terms(
-                failureRatio: ratio, minimumThroughput: throughput, slice: second, openTime: 5 * second, probes: probes)
-        )
+        CircuitState(CircuitBreaker(failureRatio: ratio, minimumThroughput: throughput, probes: probes))
     }
 
     private static func count(
         _ circuit: inout CircuitState, _ outcomes: [CircuitState.Outcome], at now: Int64 = 0
     ) {
         for outcome in outcomes {
-            guard case .admitted(let era) = circuit.admit(at: now) else { return }
+            guard case .admitted(let era, _) = circuit.admit(at: now) else { return }
             circuit.settle(outcome, of: era, at: now)
         }
     }
@@ -82,7 +79,7 @@ import Testing
 
     @Test func `What ends while it is open is not counted`() {
         var circuit = Self.circuit()
-        guard case .admitted(let era) = circuit.admit(at: 0) else { return }
+        guard case .admitted(let era, _) = circuit.admit(at: 0) else { return }
         Self.count(&circuit, [.failed, .failed, .failed, .failed])
         circuit.settle(.succeeded, of: era, at: 0)
         circuit.settle(.failed, of: era, at: Self.second)
@@ -92,7 +89,7 @@ import Testing
     @Test func `After its time it is half open for the next attempt`() {
         var circuit = Self.opened()
         #expect(circuit.state == .open && circuit.timeLeft(at: 5 * Self.second) == 0)
-        #expect(circuit.admit(at: 5 * Self.second) == .admitted(era: 2))
+        #expect(circuit.admit(at: 5 * Self.second) == .admitted(era: 2, isProbe: true))
         #expect(circuit.state == .halfOpen)
     }
 
@@ -101,7 +98,7 @@ import Testing
     @Test(arguments: [1, 2, 5])
     func `Only the probes are admitted`(probes: Int) {
         var circuit = Self.opened(probes: probes)
-        for _ in 0..<probes { #expect(circuit.admit(at: 5 * Self.second) == .admitted(era: 2)) }
+        for _ in 0..<probes { #expect(circuit.admit(at: 5 * Self.second) == .admitted(era: 2, isProbe: true)) }
         #expect(circuit.admit(at: 5 * Self.second) == .refused(for: 0))
         #expect(circuit.timeLeft(at: 5 * Self.second) == 0)
     }
@@ -125,14 +122,14 @@ import Testing
     @Test func `A probe that is cancelled makes room for another`() {
         var circuit = Self.opened()
         Self.count(&circuit, [.cancelled], at: 5 * Self.second)
-        #expect(circuit.state == .halfOpen && circuit.admit(at: 5 * Self.second) == .admitted(era: 2))
+        #expect(circuit.state == .halfOpen && circuit.admit(at: 5 * Self.second) == .admitted(era: 2, isProbe: true))
     }
 
     @Test func `An attempt from before it opened decides nothing`() {
         var circuit = Self.circuit()
-        guard case .admitted(let era) = circuit.admit(at: 0) else { return }
+        guard case .admitted(let era, _) = circuit.admit(at: 0) else { return }
         Self.count(&circuit, [.failed, .failed, .failed, .failed])
-        #expect(circuit.admit(at: 5 * Self.second) == .admitted(era: 2))
+        #expect(circuit.admit(at: 5 * Self.second) == .admitted(era: 2, isProbe: true))
         circuit.settle(.succeeded, of: era, at: 5 * Self.second)
         circuit.settle(.failed, of: era, at: 5 * Self.second)
         #expect(circuit.state == .halfOpen)
@@ -164,7 +161,7 @@ import Testing
     @Test func `A half open circuit is idle half a day after its last probe`() {
         var circuit = Self.opened(probes: 2)
         for second: Int64 in [5, 100] {
-            guard case .admitted(let era) = circuit.admit(at: second * Self.second) else { return }
+            guard case .admitted(let era, _) = circuit.admit(at: second * Self.second) else { return }
             circuit.settle(.cancelled, of: era, at: second * Self.second)
         }
         #expect(!circuit.isIdle(at: 100 * Self.second + HostMemory.longestRest - 1))
@@ -179,9 +176,7 @@ import Testing
     }
 
     @Test func `A circuit that is open for ever is never idle`() {
-        var circuit = CircuitState(
-            CircuitState.Terms(
-                failureRatio: 0.5, minimumThroughput: 1, slice: Self.second, openTime: .max, probes: 1))
+        var circuit = CircuitState(CircuitBreaker(minimumThroughput: 1, openTime: .seconds(Int64.max)))
         Self.count(&circuit, [.failed], at: Self.second)
         #expect(!circuit.isIdle(at: .max - 1) && circuit.state(at: .max - 1) == .open)
     }

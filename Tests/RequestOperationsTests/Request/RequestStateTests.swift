@@ -34,7 +34,7 @@ import Testing
 
     @Test func `The wait of the first attempt for a connection is no time since sending`() {
         var state = inAttempt()
-        _ = state.beginSending(at: now)
+        state.beginSending(at: now, isAwaited: false)
         _ = state.enter(.transfer, in: 1)
         clock.advance(by: .seconds(400))
         var timings = TransferTimings()
@@ -137,12 +137,12 @@ import Testing
         var state = inAttempt()
         clock.advance(by: .seconds(400))
         #expect(state.elapsedSinceSending(at: now) == nil)
-        #expect(state.beginSending(at: now) == true)
+        state.beginSending(at: now, isAwaited: false)
         clock.advance(by: .seconds(3))
         let first = fail(&state, deadline: .seconds(1000))
         #expect(first.elapsed == .seconds(3) && first.wasSent && first.timeLeft == .seconds(597))
         begin(&state)
-        #expect(state.beginSending(at: now) == false)
+        state.beginSending(at: now, isAwaited: false)
         clock.advance(by: .seconds(2))
         #expect(fail(&state).elapsed == .seconds(5))
     }

@@ -11,28 +11,23 @@ import Testing
         URL(string: "http://\(host).recovery.invalid\(path)")!  // Names of hosts make a URL.
     }
 
-    private func configuration(
-        _ answers: [ScriptedTransport.Answer], pause: Duration = .zero
-    ) -> RequestConfiguration {
+    private func configuration(_ answers: [ScriptedTransport.Answer]) -> RequestConfiguration {
         var configuration = RequestConfiguration.scripted(answers)
         configuration.clock = clock
         configuration.hosts = clock.hosts
         configuration.randomSource = RandomSource(seed: 3)
         configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(60)))
-        configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver(pause: pause)]
+        configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
         return configuration
     }
 
     /// Operations that failed once and wait.
     private func waiting(
-        for url: URL, _ answers: [ScriptedTransport.Answer] = [.status(503), .body(Data())], count: Int = 1,
-        pause: Duration = .zero
+        for url: URL, _ answers: [ScriptedTransport.Answer] = [.status(503), .body(Data())], count: Int = 1
     ) async -> [URLRequestOperation<Data>] {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = count
-        let operations = (0..<count).map { _ in
-            URLRequestOperation(url, configuration: configuration(answers, pause: pause))
-        }
+        let operations = (0..<count).map { _ in URLRequestOperation(url, configuration: configuration(answers)) }
         for operation in operations { queue.addOperation(operation) }
         await clock.sleepers(count)
         return operations
@@ -114,20 +109,18 @@ import Testing
         }
         #expect(counts == [2, 4, 5, 5] && released.elements == [0, 1, 2, 3, 4])
         for remove in removals { remove() }
-        #expect(clock.hosts.recoveries.counts(of: Origin(url)) == (0, 0))
+        #expect(clock.hosts.waitingCount(for: url) == 0)
     }
 
     @Test func `No success releases a wait that is held back`() async throws {
         let released = Collector<Int>()
         let url = url("five")
         let removals = watch(url, 2, released, holdingBack: .seconds(10))
-        await clock.sleepers(2)
         try await succeed(url)
         #expect(released.count == 0)
-        // Removed before it is in the line.
+        // Removed before it can be released.
         removals[0]()
         clock.advance(by: .seconds(10))
-        await eventually { clock.hosts.recoveries.counts(of: Origin(url)) == (1, 0) }
         try await succeed(url)
         #expect(released.elements == [1])
         removals[1]()
@@ -175,7 +168,7 @@ import Testing
         try await succeed(url)
         for operation in operations { await end(of: operation) }
         #expect(operations.allSatisfy { $0.attempts.count == 2 })
-        #expect(clock.hosts.recoveries.counts(of: Origin(url)) == (0, 0))
+        #expect(clock.hosts.waitingCount(for: url) == 0)
     }
 
     @Test func `A release that is cancelled goes to the next`() async throws {
@@ -208,13 +201,15 @@ import Testing
         _ = try await last.value
     }
 
-    @Test func `Releases that fail stop the rest`() async throws {
+    @Test func `After releases that fail more successes must come`() async throws {
         let url = url("down-again")
-        let waiting = await waiting(for: url, [.status(503)], count: 10, pause: .seconds(3))
+        let waiting = await waiting(for: url, [.status(503)], count: 10)
         try await succeed(url)
         await eventually { waiting.reduce(0) { $0 + $1.attempts.count } == 12 && clock.sleeperCount == 10 }
-        for _ in 1...5 { try await succeed(url) }
+        for _ in 1...3 { try await succeed(url) }
         #expect(waiting.reduce(0) { $0 + $1.attempts.count } == 12)
+        try await succeed(url)
+        await eventually { waiting.reduce(0) { $0 + $1.attempts.count } == 14 && clock.sleeperCount == 10 }
         for operation in waiting {
             operation.cancel()
             await end(of: operation)
@@ -268,13 +263,14 @@ import Testing
         let operation = Staged(configuration([.status(503)]), to: url)
         operation.decisions = { failure in
             steps.append(failure.backoffStep)
-            return .retry(after: .seconds(60), or: [HostRecoveryObserver(pause: .zero)])
+            return .retry(after: .seconds(60), or: [HostRecoveryObserver()])
         }
         OperationQueue().addOperation(operation)
+        // Each release that fails doubles the successes until the next one.
         for count in 1...4 {
             await steps.count(count)
             await clock.sleepers(1)
-            try await succeed(url)
+            for _ in 0..<1 << (count - 1) { try await succeed(url) }
         }
         await steps.count(5)
         #expect(steps.elements.prefix(5) == [1, 1, 2, 3, 4])
@@ -284,7 +280,7 @@ import Testing
 
     @Test func `A host that half works has a backoff`() async throws {
         let url = url("fourteen")
-        var configuration = configuration([.status(503)], pause: .seconds(3))
+        var configuration = configuration([.status(503)])
         configuration.retryPolicy.maximumRetries = 1000
         configuration.retryPolicy.backoff = .constant(.seconds(30))
         let operation = URLRequestOperation(url, configuration: configuration)
@@ -297,7 +293,8 @@ import Testing
             _ = try await run(URLRequestOperation(url, configuration: good))
             clock.advance(by: .seconds(1))
         }
-        // The backoff alone makes three of them; the successes after 0, 1, 4, 10, 22 and 46 seconds may release it.
+        // The backoff alone makes three of them. The first, third, seventh, fifteenth and thirty-first success may
+        // release it.
         #expect(operation.attempts.count <= 8)
         operation.cancel()
         _ = try? await operation.value
@@ -319,10 +316,10 @@ import Testing
                 try await HostRecoveryObserver().wait(after: AttemptFailure(Problem(), request: URLRequest(url: url)))
             }
         }
-        await eventually { hosts.recoveries.counts(of: Origin(url)).waiting == 3 }
+        await eventually { hosts.waitingCount(for: url) == 3 }
         // They tell no outcome, so nobody goes in their place.
         _ = try await run(URLRequestOperation(url, configuration: .scripted([.body(Data())])))
-        #expect(hosts.recoveries.counts(of: Origin(url)) == (1, 0))
+        #expect(hosts.waitingCount(for: url) == 1)
         _ = try await run(URLRequestOperation(url, configuration: .scripted([.body(Data())])))
         for task in awaiting { try await task.value }
     }

@@ -95,7 +95,7 @@ import Testing
         await clock.sleepers(10)
         path.update(.reachable(.wired))
         await arrived.count(2)
-        await eventually { clock.hosts.recoveries.counts(of: Origin(url)) == (8, 2) }
+        await eventually { clock.hosts.waitingCount(for: url) == 8 }
         #expect(arrived.count == 2)
         mayAnswer.open()
         for operation in operations { _ = try await operation.value }
@@ -117,7 +117,7 @@ import Testing
         path.update(.reachable(.wired))
         await eventually {
             operations.reduce(0) { $0 + $1.attempts.count } == 12 && clock.sleeperCount == 10
-                && clock.hosts.recoveries.counts(of: Origin(url)) == (8, 0)
+                && clock.hosts.waitingCount(for: url) == 8
         }
         queue.cancelAllOperations()
     }

@@ -25,7 +25,7 @@ import Testing
     @Test func `Nothing is left when all have ended`() async throws {
         let recovery = Recovery()
         try await recovery.run(50)
-        #expect(recovery.inLine == (0, 0))
+        #expect(recovery.inLine == 0)
     }
 
     @Test func `A released attempt that cannot be sent passes its turn to nobody`() async throws {
@@ -54,12 +54,12 @@ import Testing
             operation.whenFinished { result in ended.append((try? result.get()) != nil) }
             queue.addOperation(operation)
         }
-        await eventually { clock.hosts.recoveries.counts(of: Origin(url)).waiting == 20 }
+        await eventually { clock.hosts.waitingCount(for: url) == 20 }
         isUp.withLock { $0 = true }
         _ = try await run(URLRequestOperation(url, configuration: configuration))
         await eventually { ended.count == 2 }
         #expect(ended.elements == [false, false])
-        #expect(clock.hosts.recoveries.counts(of: Origin(url)).waiting == 18)
+        #expect(clock.hosts.waitingCount(for: url) == 18)
         queue.cancelAllOperations()
         await eventually { ended.count == 20 }
     }
@@ -77,8 +77,8 @@ private final class Recovery: Sendable {
     private let clock = ManualClock()
     private let finished = Collector<Bool>()
 
-    /// How many wait in the line of the host, and how many were released and have told no outcome.
-    var inLine: (waiting: Int, underWay: Int) { clock.hosts.recoveries.counts(of: Origin(url)) }
+    /// How many wait in the line of the host.
+    var inLine: Int { clock.hosts.waitingCount(for: url) }
 
     private let atServer = Locked(0)
     private let configuration: RequestConfiguration
@@ -124,7 +124,7 @@ private final class Recovery: Sendable {
     /// Returns when each request has ended, waits for its next attempt, or is at the server.
     private func rest(_ count: Int) async {
         await eventually {
-            let (ended, inLine) = (finished.count, clock.hosts.recoveries.counts(of: Origin(url)).waiting)
+            let (ended, inLine) = (finished.count, clock.hosts.waitingCount(for: url))
             return ended + clock.sleeperCount == count && ended + inLine + atServer.withLock { $0 } == count
         }
     }

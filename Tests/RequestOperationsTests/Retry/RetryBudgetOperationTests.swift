@@ -119,7 +119,7 @@ import Testing
         clock.advance(by: .seconds(1))
         // Ten of them go on, fail, and wait for their next retry.
         await clock.sleepers(200)
-        await eventually { (budget.hosts.budgets.balance(of: Origin(url), under: budget.budget)) == 0 }
+        await eventually { budget.balance(of: url) == 0 }
         for operation in operations { operation.cancel() }
         for operation in operations { await end(of: operation) }
         #expect(budget.draw(to: url)?.wait ?? .seconds(99) <= .seconds(1))

@@ -92,7 +92,7 @@ private final class Storm: Sendable {
     private func rest(of count: Int) async {
         await eventually {
             finished.count + clock.sleeperCount == count
-                && (!awaitsRecovery || finished.count + clock.hosts.recoveries.counts(of: Origin(url)).waiting == count)
+                && (!awaitsRecovery || finished.count + clock.hosts.waitingCount(for: url) == count)
         }
     }
 

@@ -310,7 +310,7 @@ import Testing
         try await succeed(url)
         #expect(operation.attempts.count == 1)
         clock.advance(by: .seconds(2))
-        await eventually { clock.hosts.recoveries.counts(of: Origin(url)) == (1, 0) }
+        await eventually { clock.hosts.waitingCount(for: url) == 1 }
         try await succeed(url)
         _ = try await operation.value
         #expect(operation.attempts.last?.waited == .seconds(2))

@@ -16,6 +16,11 @@ extension ManualClock {
     }
 }
 
+extension HostRegistry {
+    /// How many requests wait for the recovery of a host.
+    func waitingCount(for url: URL) -> Int { visit(Origin(url)) { host, _ in host.waitingCount } }
+}
+
 /// A retry budget with the registry that keeps its buckets.
 struct KnownBudget: Sendable {
     let budget: RetryBudget
@@ -52,10 +57,12 @@ struct KnownBudget: Sendable {
         to url: URL, after error: any Error = RequestError(.timedOut, stage: .transfer), status: Int? = nil,
         within left: Duration = .seconds(300)
     ) -> (wait: Duration, draw: RetryDraw)? {
-        let withdrawal = hosts.budgets.withdraw(
-            to: Origin(url), under: budget, after: error, status: status, within: left)
-        guard case .granted(let wait, let draw) = withdrawal else { return nil }
-        return (wait, draw)
+        hosts.draw(budget.cost(after: error, status: status), from: budget, of: Origin(url), within: left)
+    }
+
+    /// What the success of a first attempt brings back.
+    func countSuccess(of url: URL) {
+        hosts.visit(Origin(url)) { $0.give(budget.refund ?? 0, to: budget, at: $1) }
     }
 }
 
@@ -74,21 +81,22 @@ struct KnownBreaker: Sendable {
         hosts = (clock as? ManualClock)?.hosts ?? HostRegistry(clock: clock)
     }
 
-    private func key(_ url: URL?) -> CircuitTable.Key {
-        CircuitTable.Key(origin: Origin(url), terms: breaker.terms)
-    }
-
     func state(of url: URL) -> CircuitBreaker.State { hosts.circuitState(of: url, under: breaker) }
 
     func states(of url: URL) -> AsyncStream<CircuitBreaker.State> { hosts.circuitStates(of: url, under: breaker) }
 
-    func admit(_ url: URL?) throws -> CircuitPermit { try hosts.circuits.admit(key(url)) }
+    func admit(_ url: URL?) throws -> CircuitPermit {
+        let (answer, news) = hosts.visit(Origin(url)) { host, now in host.change(breaker) { $0.admit(at: now) } }
+        news?.tell()
+        return try hosts.permit(answer, by: breaker, for: Origin(url))
+    }
 
-    func timeLeft(for url: URL?) -> Duration { hosts.circuits.timeLeft(for: key(url)) }
+    func timeLeft(for url: URL?) -> Duration {
+        .nanoseconds(hosts.visit(Origin(url)) { $0.circuit(breaker).timeLeft(at: $1) })
+    }
 
-    var count: Int { hosts.circuits.count }
-
-    var watchedCount: Int { hosts.circuits.watchedCount }
+    /// Whether anybody reads the states of a circuit.
+    func isWatched(_ url: URL) -> Bool { hosts.visit(Origin(url)) { host, _ in host.circuit(breaker).news != nil } }
 }
 
 extension RequestConfiguration {
@@ -112,12 +120,12 @@ struct KnownSilences: Sendable {
     }
 
     func note(_ asked: Duration, for url: URL, keeping longest: Duration = .seconds(Int64.max)) {
-        hosts.silences.note(asked, for: Origin(url), keeping: longest)
+        hosts.visit(Origin(url)) { $0.leaveAlone(for: asked, keeping: longest, at: $1) }
     }
 
     func timeLeft(for url: URL) -> Duration { hosts.timeLeftAlone(url) }
 
-    var hostCount: Int { hosts.silences.count }
+    var hostCount: Int { hosts.hostCount }
 }
 
 extension RequestConfiguration {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite(.timeLimit(.minutes(15))) struct SilenceTableTests {
+@Suite(.timeLimit(.minutes(15))) struct HostSilenceTests {
     private let clock = ManualClock()
     private let url = URL(string: "http://busy.invalid/a")!  // A literal that is a URL.
     private let other = URL(string: "http://busy.invalid/b")!  // A literal that is a URL.
@@ -57,7 +57,7 @@ import Testing
         table.note(.seconds(seconds), for: url)
         let random = RandomSource(seed: 4)
         let waits = (0..<200).map { _ in
-            SilenceTable.spread(table.timeLeft(for: url), using: random).inSeconds
+            PlannedWait.spread(table.timeLeft(for: url), using: random).inSeconds
         }
         #expect(waits.allSatisfy { $0 >= seconds && $0 <= seconds + spread })
         #expect(waits.contains { $0 < seconds + spread * 0.1 } && waits.contains { $0 > seconds + spread * 0.9 })
@@ -66,10 +66,10 @@ import Testing
     @Test func `No deadline is missed by the spread`() {
         let random = RandomSource(seed: 4)
         let waits = (0..<200).map { _ in
-            SilenceTable.spread(.seconds(100), within: .milliseconds(100_200), using: random)
+            PlannedWait.spread(.seconds(100), within: .milliseconds(100_200), using: random)
         }
         #expect(waits.allSatisfy { $0 >= .seconds(100) && $0 < .milliseconds(100_200) })
-        #expect(SilenceTable.spread(.seconds(100), within: .seconds(50), using: random) == .seconds(100))
+        #expect(PlannedWait.spread(.seconds(100), within: .seconds(50), using: random) == .seconds(100))
     }
 
     @Test func `Where nobody asked nobody waits`() {

@@ -1,0 +1,187 @@
+/// The requests that wait for one host to recover, in order of arrival. A pure value. Times are in nanoseconds since a
+/// fixed start.
+///
+/// Successes advance the line, as acknowledgements advance TCP's slow start (RFC 5681, section 3.1). Each success
+/// releases two waiting requests. So two start after the first success, then four, then eight. A host that fails again
+/// gives no successes, so its line stops.
+struct WaitingRoom {
+    /// Ends the wait of a released request. Returns whether the wait was still under way.
+    typealias Waiter = @Sendable (Release) -> Bool
+
+    enum News {
+        /// A request to the host succeeded.
+        case success
+        /// A sign that does not come from the host, such as a network that is back. Equal numbers are one sign.
+        case sign(Int)
+        case outcome(Release.Outcome, of: Release.Cause)
+
+        /// Why it releases requests.
+        var cause: Release.Cause {
+            switch self {
+            case .success, .outcome(.succeeded, _): .success
+            case .sign: .sign
+            case .outcome(_, let cause): cause
+            }
+        }
+    }
+
+    private struct Place: Comparable {
+        let due: Int64
+        let number: UInt64
+
+        static func < (first: Place, second: Place) -> Bool {
+            (first.due, first.number) < (second.due, second.number)
+        }
+    }
+
+    private var waiters: [UInt64: Waiter] = [:]
+    /// The places of requests that left stay until they come up, or until they are the majority.
+    private var line = Heap<Place>()
+    private var nextNumber: UInt64
+    private var doubt = RecoveryDoubt()
+    /// The last sign, and how many requests it may still release.
+    private var sign = (number: Int.min, tries: 0)
+    private var lastUse = Int64.min
+
+    /// How many requests a success releases. A sign releases as many in all.
+    private static let released = 2
+
+    init(firstNumber: UInt64) {
+        nextNumber = firstNumber
+    }
+
+    var count: Int { waiters.count }
+
+    /// Whether nobody has waited for an hour.
+    func isIdle(at now: Int64) -> Bool { waiters.isEmpty && now - HostMemory.sweepInterval >= lastUse }
+
+    /// Adds a request that is not released before it is due. Returns its number.
+    mutating func add(_ waiter: @escaping Waiter, due: Int64, at now: Int64) -> UInt64 {
+        defer { nextNumber &+= 1 }
+        waiters[nextNumber] = waiter
+        line.push(Place(due: due, number: nextNumber))
+        lastUse = now
+        return nextNumber
+    }
+
+    mutating func remove(_ number: UInt64) -> Waiter? {
+        let waiter = waiters.removeValue(forKey: number)
+        if line.count > 2 * waiters.count + 16 { line.removeAll { [waiters] in waiters[$0.number] == nil } }
+        return waiter
+    }
+
+    /// Returns whom to wake.
+    mutating func hear(_ news: News, at now: Int64) -> [Waiter] {
+        switch news {
+        case .success:
+            guard isDue(at: now), doubt.releases(at: now) else { return [] }
+            return (0..<Self.released).compactMap { _ in next(at: now) }
+        case .sign(let number):
+            if number != sign.number { sign = (number, Self.released) }
+            guard sign.tries > 0, let next = next(at: now) else { return [] }
+            sign.tries -= 1
+            return [next]
+        case .outcome(.succeeded, let cause):
+            if cause == .success { doubt.succeeded() }
+            return hear(.success, at: now)
+        case .outcome(.failed, let cause):
+            // A try after a sign may have come too early. It says nothing about the releases after a success.
+            if cause == .success { doubt.failed(at: now) }
+            lastUse = now
+            return []
+        case .outcome(.passesOn, _):
+            return next(at: now).map { [$0] } ?? []
+        case .outcome(.untold, _):
+            return []
+        }
+    }
+
+    private mutating func isDue(at now: Int64) -> Bool {
+        while let first = line.first, waiters[first.number] == nil { _ = line.popFirst() }
+        return line.first.map { $0.due <= now } ?? false
+    }
+
+    private mutating func next(at now: Int64) -> Waiter? {
+        isDue(at: now) ? line.popFirst().flatMap { waiters.removeValue(forKey: $0.number) } : nil
+    }
+}
+
+/// Whether the successes of a host still release requests that wait for it. A pure value. Times are in nanoseconds
+/// since a fixed start.
+///
+/// A host that has really recovered answers the released requests. A host that serves others but not these does not. So
+/// each failed release doubles the number of successes until the next release, and each one that succeeds halves it. It
+/// is forgotten an hour after the last failure.
+package struct RecoveryDoubt: Sendable {
+    /// One release follows this many successes.
+    private var successes: Int64 = 1
+    /// How many successes must come before the next one releases anybody.
+    private var owed: Int64 = 0
+    private var lastFailure = Int64.min
+
+    package init() {}
+
+    /// Records a success. Returns whether it releases requests.
+    package mutating func releases(at now: Int64) -> Bool {
+        if now - HostMemory.sweepInterval >= lastFailure { self = RecoveryDoubt() }
+        guard owed > 0 else { return true }
+        owed -= 1
+        return false
+    }
+
+    /// Records that a released request succeeded.
+    package mutating func succeeded() {
+        successes = max(successes / 2, 1)
+        owed = min(owed, successes - 1)
+    }
+
+    /// Records that a released request failed by a fault of the host.
+    package mutating func failed(at now: Int64) {
+        successes = min(successes * 2, 1 << 40)
+        owed = successes - 1
+        lastFailure = now
+    }
+}
+
+/// The right of a request to end its wait for its host early. Its next attempt reports the outcome once.
+///
+/// If no attempt follows because the request was cancelled, the release is dropped without an outcome. Then the next
+/// request in the line takes its place.
+final class Release: Sendable {
+    enum Cause {
+        /// A success at the host.
+        case success
+        /// A sign that does not come from the host, such as a network that is back.
+        case sign
+    }
+
+    enum Outcome {
+        case succeeded
+        /// The attempt failed by a fault of the host.
+        case failed
+        /// The attempt showed nothing about the host, or showed that it works. The next request takes its place.
+        case passesOn
+        /// No outcome will be reported, and no request takes its place.
+        case untold
+    }
+
+    private let hosts: HostRegistry
+    private let origin: Origin
+    private let cause: Cause
+    private let isSettled = Locked(false)
+
+    init(of origin: Origin, after cause: Cause, in hosts: HostRegistry) {
+        (self.hosts, self.origin, self.cause) = (hosts, origin, cause)
+    }
+
+    deinit { settle(.passesOn) }
+
+    /// Reports the outcome, unless one has been reported.
+    func settle(_ outcome: Outcome) {
+        let wasSettled = isSettled.withLock { isSettled in
+            defer { isSettled = true }
+            return isSettled
+        }
+        if !wasSettled { hosts.tell(.outcome(outcome, of: cause), to: origin) }
+    }
+}
