@@ -73,16 +73,15 @@ extension RequestRunner {
 
     /// Whether an attempt must wait now, because its host must be left alone.
     func isToLeaveAlone(_ task: TransportTask, in attempt: Int) -> Bool {
-        guard let knownEnd = knownEnd(in: attempt) else { return false }
+        guard let knownEnd = knownEnd(by: requestState.withLock { $0.attempt(attempt)?.wake }) else { return false }
         return configuration.hosts.visit(Origin(task.request.url)) { $0.silenceEnd(at: $1) } > knownEnd
     }
 
     /// Until when an attempt knows that its host is to be left alone. What was known before the last wait was already
     /// part of the decision. Returns `nil` if it is sent anyway, for example because of `retryNow()`.
-    private func knownEnd(in attempt: Int) -> Int64? {
-        guard configuration.sharesRetryAfter else { return nil }
-        let wake = requestState.withLock { $0.attempt(attempt)?.wake }
-        return wake?.reason == .retryNow ? nil : wake?.knownEnd.nanoseconds ?? 0
+    private func knownEnd(by wake: Wake?) -> Int64? {
+        guard configuration.sharesRetryAfter, wake?.reason != .retryNow else { return nil }
+        return wake?.knownEnd.nanoseconds ?? 0
     }
 
     /// Asks the host whether an attempt may be sent now, and counts the request for the budget. A request to a host of
@@ -91,9 +90,11 @@ extension RequestRunner {
     /// - Returns: Whether others wait for the host. `nil` if the host must be left alone.
     /// - Throws: ``RequestError/Code/circuitOpen``. The attempt's rights are then given back.
     func askHost(_ task: TransportTask, _ rights: AttemptRights, in attempt: Int) throws(RequestError) -> Bool? {
-        let (origin, knownEnd) = (Origin(task.request.url), knownEnd(in: attempt))
-        let (hosts, breaker) = (configuration.hosts, configuration.circuitBreaker)
-        let budget = requestState.withLock { $0.firstSent == nil } ? configuration.retryBudget : nil
+        let (wake, isFirst) = requestState.withLock { ($0.attempt(attempt)?.wake, $0.firstSent == nil) }
+        let (hosts, breaker, origin) = (
+            configuration.hosts, configuration.circuitBreaker, Origin(task.request.url)
+        )
+        let (knownEnd, budget) = (knownEnd(by: wake), isFirst ? configuration.retryBudget : nil)
         let (answer, news) = hosts.visit(origin) {
             $0.admit(knowing: knownEnd, counting: budget, asking: breaker, at: $1)
         }

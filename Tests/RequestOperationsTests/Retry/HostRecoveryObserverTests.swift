@@ -57,6 +57,28 @@ import Testing
         _ = try? await waiting[0].value
     }
 
+    @Test func `A success that was sent before the wait began ends no wait`() async throws {
+        let url = url("sent-before")
+        let (arrived, mayAnswer) = (Door(), Door())
+        let early = URLRequestOperation(
+            url,
+            configuration: configuration([
+                .dynamic { _ in
+                    arrived.open()
+                    await mayAnswer.pass()
+                    return .body(Data())
+                }
+            ]))
+        OperationQueue().addOperation(early)
+        await arrived.pass()
+        let waiting = await waiting(for: url)
+        mayAnswer.open()
+        _ = try await early.value
+        #expect(waiting[0].attempts.count == 1 && clock.hosts.waitingCount(for: url) == 1)
+        try await succeed(url)
+        _ = try await waiting[0].value
+    }
+
     @Test(arguments: [ScriptedTransport.Answer.status(404), .status(503), .error(.connectionLost)])
     func `A failure ends no wait`(answer: ScriptedTransport.Answer) async throws {
         let waiting = await waiting(for: url("three"))
