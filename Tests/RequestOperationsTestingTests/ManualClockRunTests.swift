@@ -2,7 +2,7 @@ import RequestOperations
 import RequestOperationsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ManualClockRunTests {
     private let clock = ManualClock()
     private let url = URL(string: "http://example.invalid")!
