@@ -55,7 +55,7 @@ import Testing
         for name in page.text.matches(of: /\*\*(\w+\/[\w+]+\.swift)/).map({ String($0.output.1) }) {
             #expect(FileManager.default.fileExists(atPath: sources.appending(path: name).path), "\(name)")
         }
-        let code = try ["Operation/RetryingOperation.swift", "Request/URLRequestOperation.swift"].map {
+        let code = try ["Request/RetryingOperation.swift", "Request/URLRequestOperation.swift"].map {
             try String(contentsOf: sources.appending(path: $0), encoding: .utf8)
         }
         let shown = page.blocks.filter { $0.language == "text" && $0.lines.contains { $0.contains("func ") } }

@@ -23,7 +23,8 @@ extension RequestClient {
             if table.withLock({ $0.activate(id) }) {
                 queue.addOperation(operation)
             } else {
-                operation.end(refusedWith: RequestError(.clientShutDown, stage: .process))
+                operation.refuse(with: RequestError(.clientShutDown, stage: .process))
+                operation.startWhenReady(by: MemberStarter(for: nil))
             }
             return id
         }

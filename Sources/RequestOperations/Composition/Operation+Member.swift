@@ -2,7 +2,7 @@
 extension Operation {
     /// Runs the operation, and returns when it has finished. Cancels it when the Task is cancelled.
     func runAsMember(by starter: MemberStarter) async {
-        if let ours = self as? any ChainLink { return await ours.runAsLink(by: starter) }
+        if let ours = self as? any StartableOperation { return await ours.runAsLink(by: starter) }
         guard !isFinished else { return }
         await runToEnd {
             // A queue of its own, because a full one would make members wait for each other.
@@ -34,7 +34,7 @@ extension Operation {
     /// Ends a member that does not run any more. It finishes as cancelled, so that nothing waits for it forever.
     func discard() {
         cancel()
-        if let ours = self as? any ChainLink {
+        if let ours = self as? any StartableOperation {
             ours.startWhenReady(by: MemberStarter(for: nil))
         } else if !isExecuting, !isFinished {
             OperationQueue().addOperation(self)
@@ -43,7 +43,7 @@ extension Operation {
 
     /// Ends a member, unless something else has it and may run it.
     func discardUnlessTaken() {
-        guard let ours = self as? any ChainLink, ours.claim() else { return }
+        guard let ours = self as? any StartableOperation, ours.claim() else { return }
         discard()
     }
 
@@ -57,22 +57,41 @@ extension Operation {
 extension Sequence where Element: Operation {
     /// Reserves new members, so that `value(of:)` of a queue does not add them there.
     func claimAll() {
-        for operation in self { _ = (operation as? any ChainLink)?.claim() }
+        for operation in self { _ = (operation as? any StartableOperation)?.claim() }
     }
 }
 
-/// A link of a chain with any type of value.
-protocol ChainLink: FinishAnnouncing, Sendable {
-    func startWhenReady(by starter: MemberStarter)
-    /// Reserves the operation for the caller. Returns `false` if something has it already, as far as is known.
-    func claim() -> Bool
+/// Starts operations without adding them to a queue: those that another operation runs as its members.
+final class MemberStarter: OperationStarter {
+    /// The queue on which the members are started.
+    let queue = DispatchQueue(label: "RequestOperations.MemberStarter")
+    /// The queue in which the running operation has a place. The members use that place too. Otherwise an operation
+    /// that a member adds to that queue would wait for the running operation, and the running operation for it.
+    private let operationQueue: OperationQueue?
+    /// The holder that may have lent the running operation a place of that queue.
+    private let placeHolder: (any PlaceHolder)?
+
+    init(for operationQueue: OperationQueue?, lentBy placeHolder: (any PlaceHolder)? = nil) {
+        self.operationQueue = operationQueue
+        self.placeHolder = placeHolder
+    }
+
+    /// The starter for what the operation of the current Task runs.
+    static var ofCurrentOperation: MemberStarter {
+        MemberStarter(for: .ofCurrentOperation, lentBy: RequestQueue.placeHolder)
+    }
+
+    func admit(_ operation: any StartableOperation) {
+        queue.async { operation.start(by: self) }
+    }
+
+    func willRun(_ operation: any StartableOperation) -> OperationQueue? {
+        if let queue = operationQueue as? RequestQueue { queue.giveTurn(to: operation, lentBy: placeHolder) }
+        return operationQueue
+    }
 }
 
-extension AsynchronousOperation: ChainLink {
-    func claim() -> Bool { state.withLock { $0.claim() } }
-}
-
-extension ChainLink {
+extension StartableOperation {
     /// Starts the link when it is ready, and returns when it has finished. Cancels the link when the Task is cancelled.
     func runAsLink(by starter: MemberStarter) async {
         // We cancel a chain asynchronously. So nested chains that all run are not cancelled by deep recursion.

@@ -45,7 +45,7 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
     private let counter = Locked<MemberProgress?>(nil)
 
     private enum Links {
-        case waits(first: any ChainLink, makeNext: @Sendable () async throws -> AsynchronousOperation<Value>)
+        case waits(first: any StartableOperation, makeNext: @Sendable () async throws -> AsynchronousOperation<Value>)
         /// The first link runs. From now on, only the function `run` keeps it alive.
         case runs
     }
@@ -87,7 +87,7 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
             return known
         }
         // The chain may have ended before somebody asked.
-        if let ending = state.withLock({ $0.lifecycle.ending }) { Self.end(known, after: ending) }
+        if let ending = state.withLock({ $0.ending }) { Self.end(known, after: ending) }
         return known
     }
 
@@ -108,7 +108,7 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
     }
 
     /// Runs a link. Counts it if somebody has asked for the progress.
-    private func runLink(_ link: any ChainLink, by starter: MemberStarter) async {
+    private func runLink(_ link: any StartableOperation, by starter: MemberStarter) async {
         guard let counter = counter.withLock({ $0 }) else { return await link.runAsLink(by: starter) }
         await counter.count(link) { await link.runAsLink(by: starter) }
     }
@@ -138,15 +138,15 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
     /// Runs the first link of a chain. If that is a chain too, its own first link runs before it, and so on, from the
     /// innermost outwards. So each chain finds its first link finished. If each chain ran the one inside it, ten
     /// thousand could run at once.
-    private func runWithInnerLinks(_ first: any ChainLink, by starter: MemberStarter) async {
+    private func runWithInnerLinks(_ first: any StartableOperation, by starter: MemberStarter) async {
         var links = [first]
         while let chain = links.last as? any Chain, let inner = chain.unstartedFirst { links.append(inner) }
         while let link = links.popLast() { await runLink(link, by: starter) }
     }
 
     /// The first link, if the chain would run it when started now.
-    var unstartedFirst: (any ChainLink)? {
-        guard mayRun, case .waits(let first, _) = links.withLock({ $0 })
+    var unstartedFirst: (any StartableOperation)? {
+        guard state.withLock({ $0.mayRun }), case .waits(let first, _) = links.withLock({ $0 })
         else { return nil }
         return first
     }
@@ -176,8 +176,8 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
 }
 
 /// A chain with any type of value.
-protocol Chain: ChainLink {
-    var unstartedFirst: (any ChainLink)? { get }
+protocol Chain: StartableOperation {
+    var unstartedFirst: (any StartableOperation)? { get }
 }
 
 extension RequestChain: Chain {}

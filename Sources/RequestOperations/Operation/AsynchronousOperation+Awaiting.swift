@@ -27,24 +27,24 @@ extension AsynchronousOperation {
     /// goes on for the caller when nothing else awaits it any more.
     final func addAwaiter(_ id: ObjectIdentifier, _ body: @escaping @Sendable (Result<Success, any Error>) -> Void) {
         // If there is no result yet, the operation was cancelled or refused before its start.
-        let awaiter: OperationLifecycle.Subscriber = { [unowned self] in
+        let awaiter: OperationLifecycle.Call = { [unowned self] in
             body(result ?? .failure(settledError ?? CancellationError()))
         }
-        switch state.withLock({ $0.lifecycle.addAwaiter(id, awaiter) }) {
+        switch state.withLock({ $0.addAwaiter(id, awaiter) }) {
         case .wait: break
         case .waitForStart: limitWaitForStart()
         case .goOn: awaiter()
         }
     }
 
-    private var settledError: (any Error)? { state.withLock { $0.lifecycle.settledError } }
+    private var settledError: (any Error)? { state.withLock { $0.settledError } }
 
     /// A Task that awaited the result was cancelled.
     private func leave(_ awaiter: ObjectIdentifier) {
-        guard state.withLock({ $0.lifecycle.removeAwaiter(awaiter) }) else { return }
+        guard state.withLock({ $0.removeAwaiter(awaiter) }) else { return }
         // Some dependents may have been freed, or may not wait any more.
         if state.withLock({ $0.dependentCount > 0 }) { siftDependents() }
-        cancel { !$0.lifecycle.isAwaited && $0.dependentCount == 0 }
+        cancel { !$0.isAwaited && $0.dependentCount == 0 }
     }
 
     /// Calls a closure once with the result, on the ``completionQueue``. If there is a result, the call is made at
@@ -53,7 +53,7 @@ extension AsynchronousOperation {
         // The operation itself calls its subscribers, after it has ended.
         subscribeToFinish { [unowned self] in
             let finished: AsynchronousOperation = self
-            callBackAfterEnd { completion(finished.outcome(of: finished.state.withLock { $0.lifecycle.ending! })) }
+            callBackAfterEnd { completion(finished.outcome(of: finished.state.withLock { $0.ending! })) }
         }
     }
 
@@ -63,20 +63,62 @@ extension AsynchronousOperation {
     ///   - wantsResult: Whether the operation must go on for the subscriber when nothing awaits it any more.
     ///   - subscriber: Called once.
     func subscribeToFinish(wantsResult: Bool = true, _ subscriber: @escaping @Sendable () -> Void) {
-        if state.withLock({ $0.lifecycle.subscribe(wantsResult: wantsResult, subscriber) }) { subscriber() }
+        if state.withLock({ $0.subscribe(wantsResult: wantsResult, subscriber) }) { subscriber() }
     }
 
     /// Tells a dependent operation when this one has finished. If it has finished, tells it at once.
-    func announceFinish(toDependent dependent: Locked<OperationState>) {
-        let (isOver, isCrowded) = state.withLock { $0.add(dependent) }
-        guard !isOver else { return dependent.noteFinished(ObjectIdentifier(self)) }
-        if isCrowded { siftDependents() }
+    func add(_ dependent: Locked<OperationLifecycle>) {
+        switch state.withLock({ $0.dependents?.add(dependent) }) {
+        case nil: dependent.noteFinished(ObjectIdentifier(self))
+        case true?: siftDependents()
+        case false?: break
+        }
     }
 
     private func siftDependents() {
         let id = ObjectIdentifier(self)
-        let sifted = state.withLock { $0.takeDependents() }.sifted(of: id)
-        if !state.withLock({ $0.putBack(sifted) }) { sifted.tell(of: id) }
+        let sifted = state.withLock { $0.dependents?.takeAll() }?.sifted(of: id)
+        if let sifted, state.withLock({ $0.dependents?.putBack(sifted) }) == nil { sifted.tell(of: id) }
+    }
+}
+
+/// Who is told of the end.
+struct Listeners {
+    enum Listener {
+        case subscriber(OperationLifecycle.Call, wantsResult: Bool)
+        /// A Task that awaits the outcome.
+        case awaiter(OperationLifecycle.Call, ObjectIdentifier)
+    }
+
+    private var all: [Listener] = []
+
+    mutating func append(_ listener: Listener) {
+        all.append(listener)
+    }
+
+    var hasAwaiter: Bool {
+        all.contains { if case .awaiter = $0 { true } else { false } }
+    }
+
+    var wantResult: Bool {
+        all.contains { if case .subscriber(_, wantsResult: false) = $0 { false } else { true } }
+    }
+
+    mutating func removeAwaiter(_ id: ObjectIdentifier) -> Bool {
+        let index = all.firstIndex { if case .awaiter(_, id) = $0 { true } else { false } }
+        if let index { all.remove(at: index) }
+        return index != nil
+    }
+
+    mutating func removeAwaiters() -> [OperationLifecycle.Call] {
+        defer { all.removeAll { if case .awaiter = $0 { true } else { false } } }
+        return all.compactMap { if case .awaiter(let call, _) = $0 { call } else { nil } }
+    }
+
+    /// Calls the Tasks that wait, and then the subscribers, each in the order in which they came.
+    func callAll() {
+        for case .awaiter(let call, _) in all { call() }
+        for case .subscriber(let call, _) in all { call() }
     }
 }
 
@@ -103,7 +145,7 @@ extension AsynchronousOperation {
     /// ```
     public final func subscribe(to state: ObservedState, _ body: @escaping @Sendable () -> Void) {
         switch state {
-        case .retrying: (self as? any EventSource)?.subscribeToRetries { [weak self] in self?.callBack(body) }
+        case .retrying: subscribeToRetries { [weak self] in self?.callBack(body) }
         case .finished: whenFinished { if !$0.isCancellation { body() } }
         case .cancelled: whenFinished { if $0.isCancellation { body() } }
         }
@@ -125,20 +167,13 @@ protocol FinishAnnouncing: Operation {
     /// Calls an observer once when the operation has finished, or at once if it has.
     func subscribeToFinish(wantsResult: Bool, _ observer: @escaping @Sendable () -> Void)
 
-    func announceFinish(toDependent dependent: Locked<OperationState>)
-
     /// Takes out the dependencies of an operation that nothing else refers to.
     func takeDependencies() -> [Operation]
 }
 
-extension AsynchronousOperation: FinishAnnouncing {
+extension AsynchronousOperation: StartableOperation {
     var failure: (any Error)? {
-        guard case .failed(let error)? = state.withLock({ $0.lifecycle.ending }) else { return nil }
+        guard case .failed(let error)? = state.withLock({ $0.ending }) else { return nil }
         return error
     }
-}
-
-extension DispatchQueue {
-    /// Runs `whenFinished` closures one at a time, unless an operation has another queue.
-    static let completions = DispatchQueue(label: "RequestOperations.completions")
 }

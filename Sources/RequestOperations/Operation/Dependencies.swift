@@ -14,16 +14,17 @@ extension Operation {
         if let operation = self as? any FinishAnnouncing {
             operation.subscribeToFinish(wantsResult: wantsResult, observer)
         } else {
-            ForeignOperations.watch(self) { $0.observers.append(observer) }
+            ForeignOperations.watch(self, for: observer)
         }
     }
 
     /// Tells a dependent operation when this one has finished. If it has finished, tells it at once.
-    func announceFinish(to dependent: Locked<OperationState>) {
-        if let operation = self as? any FinishAnnouncing {
-            operation.announceFinish(toDependent: dependent)
+    func announceFinish(to dependent: Locked<OperationLifecycle>) {
+        if let operation = self as? any StartableOperation {
+            operation.add(dependent)
         } else {
-            ForeignOperations.watch(self) { $0.isCrowded = $0.dependents.add(dependent) }
+            let id = ObjectIdentifier(self)
+            announceFinish { dependent.noteFinished(id) }
         }
     }
 }
@@ -45,30 +46,19 @@ extension [Operation] {
 }
 
 /// Watches operations that are not ours. A dependent operation of Foundation's does that, which works without key-value
-/// observing. There is one watcher for all listeners of an operation.
+/// observing. There is one watcher for all observers of an operation.
 private enum ForeignOperations {
-    struct Listeners {
-        var dependents = Dependents()
-        /// Whether the dependents must be sifted.
-        var isCrowded = false
-        var observers: [@Sendable () -> Void] = []
-    }
-
-    /// The listeners of each watched operation. Its watcher holds it, so no other operation has the same identifier
+    /// The observers of each watched operation. Its watcher holds it, so no other operation has the same identifier
     /// meanwhile.
-    private static let listeners = Locked<[ObjectIdentifier: Listeners]>([:])
+    private static let observers = Locked<[ObjectIdentifier: [@Sendable () -> Void]]>([:])
 
-    /// Adds listeners to an operation.
-    static func watch(_ operation: Operation, _ add: (inout Listeners) -> Void) {
-        let id = ObjectIdentifier(operation)
-        let (isWatched, crowd) = listeners.withLock { listeners in
-            let isWatched = listeners[id] != nil
-            add(&listeners[id, default: Listeners()])
-            return (isWatched, listeners[id]?.takeCrowd())
+    static func watch(_ operation: Operation, for observer: @escaping @Sendable () -> Void) {
+        let isFirst = observers.withLock { observers in
+            observers[ObjectIdentifier(operation), default: []].append(observer)
+            return observers[ObjectIdentifier(operation)]?.count == 1
         }
-        if let crowd { sift(crowd, of: id) }
-        guard !isWatched else { return }
-        let watcher = BlockOperation { tellListeners(of: operation) }
+        guard isFirst else { return }
+        let watcher = BlockOperation { tellObservers(of: operation) }
         watcher.addDependency(operation)
         // Each watcher has its own queue, which it keeps alive. A shared queue would ask every watcher whenever one is
         // due.
@@ -80,30 +70,13 @@ private enum ForeignOperations {
         // Foundation must first forget the watcher, because it does not keep it but may be about to notify it.
         watcher.removeDependency(operation)
         watcher.cancel()
-        DispatchQueue.global().async { tellListeners(of: operation) }
+        DispatchQueue.global().async { tellObservers(of: operation) }
     }
 
-    /// Tells the listeners. The caller keeps the operation, so no other operation has the same identifier meanwhile.
-    private static func tellListeners(of operation: Operation) {
-        let id = ObjectIdentifier(operation)
-        guard let all = listeners.withLock({ $0.removeValue(forKey: id) }) else { return }
-        all.dependents.tell(of: id)
-        for observer in all.observers { observer() }
-    }
-
-    private static func sift(_ crowd: Dependents, of id: ObjectIdentifier) {
-        let sifted = crowd.sifted(of: id)
-        let areKept = listeners.withLock { $0[id]?.dependents.putBack(sifted) != nil }
-        if !areKept { sifted.tell(of: id) }
-    }
-}
-
-extension ForeignOperations.Listeners {
-    /// Takes the dependents out if they must be sifted.
-    fileprivate mutating func takeCrowd() -> Dependents? {
-        guard isCrowded else { return nil }
-        defer { (dependents, isCrowded) = (Dependents(), false) }
-        return dependents
+    /// Tells the observers. The caller keeps the operation, so no other operation has the same identifier meanwhile.
+    private static func tellObservers(of operation: Operation) {
+        let all = observers.withLock { $0.removeValue(forKey: ObjectIdentifier(operation)) }
+        for observer in all ?? [] { observer() }
     }
 }
 
@@ -136,28 +109,6 @@ public enum FailedDependencyRule: Sendable, Hashable {
     case skip
 }
 
-extension AsynchronousOperation {
-    /// Makes this operation wait until another has finished, and says what follows if that one fails.
-    ///
-    /// ```swift
-    /// upload.addDependency(login, ifFails: .cancel)
-    /// ```
-    ///
-    /// The error of the dependency is ``RequestError/underlying`` of this operation's error. Of several that have failed,
-    /// it is that of the one that was added first. `isCancelled` stays `false`, because it means a `CancellationError`.
-    ///
-    /// Add the dependency before you add this operation to a queue. Later it counts as ``FailedDependencyRule/run`` if
-    /// the others have been checked already.
-    ///
-    /// - Parameters:
-    ///   - operation: The dependency, an operation of any class in any queue. For one that was added before, this sets
-    ///     the rule.
-    ///   - rule: What its failure means.
-    public final func addDependency(_ operation: Operation, ifFails rule: FailedDependencyRule) {
-        depend(on: operation, ifFails: rule)
-    }
-}
-
 extension FailedDependencyRule {
     /// The error of an operation with this rule, after a dependency failed. `nil` if it runs.
     func error(after failure: any Error) -> RequestError? {
@@ -173,25 +124,21 @@ extension FailedDependencyRule {
 ///
 /// We do not use Foundation's table. On Linux an operation hangs when an unfinished dependency is removed from it, and
 /// the table is never cleared.
-struct DependencyTable {
+struct Dependencies {
     private struct Entry {
-        let operation: Operation
-        let position: UInt64
+        /// `nil` after the dependency was removed, until the gaps are closed.
+        var operation: Operation?
         var isFinished = false
     }
 
-    /// All dependencies in the order in which they were added, while they are few. An array takes a fraction of a
-    /// dictionary's memory.
-    private var few: [Operation] = []
-    /// Which of the few have finished, as one bit for each position.
-    private var finishedOfFew: UInt32 = 0
+    /// In the order of adding.
+    private var entries: [Entry] = []
+    /// Where each dependency is, once there have been more than a few. Until then it is sought.
+    private var places: [ObjectIdentifier: Int] = [:]
     /// The hold counts as one of them.
     private var unfinishedCount = 0
     /// Whether something must be checked when all dependencies have finished.
     private var isHeld = false
-    /// All dependencies, once there have been more than a few.
-    private var many: [ObjectIdentifier: Entry] = [:]
-    private var lastPosition: UInt64 = 0
 
     private static var mostOfFew: Int { 16 }
 
@@ -201,86 +148,69 @@ struct DependencyTable {
     /// Whether all dependencies have finished, and only the hold is left.
     var isOnlyHeld: Bool { isHeld && unfinishedCount == 1 }
 
-    var isEmpty: Bool { few.isEmpty && many.isEmpty }
-
     /// The dependencies in the order in which they were added.
-    var operations: [Operation] {
-        many.isEmpty ? few : many.values.sorted { $0.position < $1.position }.map(\.operation)
-    }
+    var operations: [Operation] { entries.compactMap(\.operation) }
 
     /// Adds a dependency as unfinished. Returns whether it is new.
     mutating func add(_ operation: Operation) -> Bool {
         let id = ObjectIdentifier(operation)
-        guard place(of: id) == nil, many[id] == nil else { return false }
+        guard place(of: id) == nil else { return false }
         unfinishedCount += 1
-        if many.isEmpty, few.count < Self.mostOfFew {
-            few.append(operation)
-        } else {
-            moveToMany()
-            insert(operation)
+        entries.append(Entry(operation: operation))
+        if !places.isEmpty {
+            places[id] = entries.count - 1
+        } else if entries.count > Self.mostOfFew {
+            closeGaps()
         }
         return true
     }
 
-    /// Holds the operation until ``release()``.
-    mutating func hold() {
-        guard !isHeld else { return }
-        isHeld = true
-        unfinishedCount += 1
+    /// Removes a dependency. Returns whether that satisfied the operation, or left only the hold.
+    mutating func remove(_ operation: Operation) -> Bool {
+        let id = ObjectIdentifier(operation)
+        guard let place = place(of: id) else { return false }
+        let wasFinished = entries[place].isFinished
+        entries[place].operation = nil
+        places[id] = nil
+        if entries.count > Self.mostOfFew + 2 * places.count || places.isEmpty { closeGaps() }
+        return wasFinished ? false : countOneFinished()
     }
 
-    /// Ends the hold. Returns whether that satisfied the table.
+    /// Records that a dependency finished. Returns whether that satisfied the operation, or left only the hold. A
+    /// dependency that was removed or recorded before changes nothing.
+    mutating func noteFinished(_ operation: ObjectIdentifier) -> Bool {
+        guard let place = place(of: operation), !entries[place].isFinished else { return false }
+        entries[place].isFinished = true
+        return countOneFinished()
+    }
+
+    /// Whether this dependency is in the table and unfinished.
+    func waits(for operation: ObjectIdentifier) -> Bool {
+        place(of: operation).map { !entries[$0].isFinished } ?? false
+    }
+
+    /// Holds the operation until ``release()``.
+    mutating func hold() {
+        if !isHeld { unfinishedCount += 1 }
+        isHeld = true
+    }
+
+    /// Ends the hold. Returns whether that satisfied the operation.
     mutating func release() -> Bool {
         guard isHeld else { return false }
         isHeld = false
         return countOneFinished()
     }
 
-    /// Removes a dependency. Returns whether that satisfied the table, or left only the hold.
-    mutating func remove(_ operation: Operation) -> Bool {
-        let id = ObjectIdentifier(operation)
-        if let place = place(of: id) {
-            let wasFinished = isFinished(place)
-            few.remove(at: place)
-            let before = finishedOfFew & (1 << UInt32(place) - 1)
-            finishedOfFew = before | (finishedOfFew >> UInt32(place + 1)) << UInt32(place)
-            return wasFinished ? false : countOneFinished()
-        }
-        guard let entry = many.removeValue(forKey: id), !entry.isFinished else { return false }
-        return countOneFinished()
-    }
-
-    /// Records that a dependency finished. Returns whether that satisfied the table, or left only the hold. A dependency
-    /// that was removed or recorded before changes nothing.
-    mutating func noteFinished(_ operation: ObjectIdentifier) -> Bool {
-        guard waits(for: operation) else { return false }
-        if let place = place(of: operation) {
-            finishedOfFew |= 1 << UInt32(place)
-        } else {
-            many[operation]?.isFinished = true
-        }
-        return countOneFinished()
-    }
-
-    /// Whether this dependency is in the table and unfinished.
-    func waits(for operation: ObjectIdentifier) -> Bool {
-        if let place = place(of: operation) { !isFinished(place) } else { many[operation]?.isFinished == false }
-    }
-
-    /// Takes all dependencies out of the table.
+    /// Takes all dependencies out.
     mutating func removeAll() -> [Operation] {
-        defer { self = DependencyTable() }
-        return many.isEmpty ? few : many.values.map(\.operation)
+        defer { self = Dependencies() }
+        return operations
     }
-
-    // MARK: Few and many
 
     private func place(of operation: ObjectIdentifier) -> Int? {
-        few.firstIndex { ObjectIdentifier($0) == operation }
-    }
-
-    private func isFinished(_ place: Int) -> Bool {
-        finishedOfFew & (1 << UInt32(place)) != 0
+        guard places.isEmpty else { return places[operation] }
+        return entries.firstIndex { $0.operation.map(ObjectIdentifier.init) == operation }
     }
 
     private mutating func countOneFinished() -> Bool {
@@ -288,15 +218,11 @@ struct DependencyTable {
         return isSatisfied || isOnlyHeld
     }
 
-    private mutating func moveToMany() {
-        for (place, operation) in few.enumerated() { insert(operation, isFinished: isFinished(place)) }
-        few = []
-        finishedOfFew = 0
-    }
-
-    private mutating func insert(_ operation: Operation, isFinished: Bool = false) {
-        lastPosition += 1
-        many[ObjectIdentifier(operation)] = Entry(operation: operation, position: lastPosition, isFinished: isFinished)
+    private mutating func closeGaps() {
+        entries.removeAll { $0.operation == nil }
+        places = [:]
+        guard entries.count > Self.mostOfFew else { return }
+        for (place, entry) in entries.enumerated() { places[ObjectIdentifier(entry.operation!)] = place }
     }
 }
 
@@ -306,7 +232,7 @@ struct DependencyTable {
 /// of an operation slower. States that are no longer of use are removed from time to time. An operation that runs for
 /// days may have had millions of dependents.
 struct Dependents {
-    private var states: [Locked<OperationState>] = []
+    private var states: [Locked<OperationLifecycle>] = []
     /// At more than this many states, we look for those that are no longer of use.
     private var room = Self.leastRoom
 
@@ -317,7 +243,7 @@ struct Dependents {
 
     /// Adds a dependent. Returns whether there are now so many that the caller must take them out, sift them and put
     /// them back.
-    mutating func add(_ dependent: Locked<OperationState>) -> Bool {
+    mutating func add(_ dependent: Locked<OperationLifecycle>) -> Bool {
         states.append(dependent)
         return states.count > room
     }
@@ -333,6 +259,11 @@ struct Dependents {
         return sifted
     }
 
+    mutating func takeAll() -> Dependents {
+        defer { states = [] }
+        return self
+    }
+
     /// Puts back the dependents that were taken out, before those that came meanwhile.
     mutating func putBack(_ former: Dependents) {
         states = former.states + states
@@ -345,9 +276,9 @@ struct Dependents {
     }
 }
 
-extension Locked<OperationState> {
+extension Locked<OperationLifecycle> {
     /// Records that a dependency has finished. If the operation still exists and waits for nothing else, it goes on.
     func noteFinished(_ dependency: ObjectIdentifier) {
-        withLock { $0.openGate { $0.noteFinished(dependency) } }?.open()
+        withLock { $0.open { $0.noteFinished(dependency) } }?.open()
     }
 }

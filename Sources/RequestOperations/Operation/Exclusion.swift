@@ -1,51 +1,3 @@
-/// The mutual exclusion of operations by keys.
-final class ExclusionTable: Sendable {
-    /// The keys of this process.
-    static let shared = ExclusionTable()
-
-    private let lines = Locked(ExclusionLines())
-
-    init() {}
-
-    /// Whether nobody holds a key.
-    var isEmpty: Bool { lines.withLock { $0.isEmpty } }
-
-    /// Enters the lines for keys.
-    ///
-    /// - Parameter body: Called once, when all keys are held: at once or by the one who gives the last of them back.
-    func enter(_ keys: Set<String>, _ body: @escaping @Sendable () -> Void) -> Exclusion {
-        let (ticket, holdsAll) = lines.withLock { $0.enter(keys, body) }
-        let exclusion = Exclusion(ticket, of: self)
-        if holdsAll { body() }
-        return exclusion
-    }
-
-    fileprivate func leave(_ ticket: ExclusionLines.Ticket) {
-        for wake in lines.withLock({ $0.leave(ticket) }) { wake() }
-    }
-}
-
-/// The keys of one operation, which it holds or waits for.
-final class Exclusion: Sendable {
-    private let ticket: ExclusionLines.Ticket
-    private let table: ExclusionTable
-
-    fileprivate init(_ ticket: ExclusionLines.Ticket, of table: ExclusionTable) {
-        self.ticket = ticket
-        self.table = table
-    }
-
-    deinit {
-        // The operation was freed without having been started.
-        giveBack()
-    }
-
-    /// Gives the keys back, or leaves the lines. A second time changes nothing.
-    func giveBack() {
-        table.leave(ticket)
-    }
-}
-
 extension AsynchronousOperation {
     /// Makes the operation run only while no other operation with the same key does.
     ///
@@ -136,5 +88,24 @@ struct ExclusionLines {
         }
         lines[key] = nil
         return nil
+    }
+}
+
+/// The keys of this process.
+extension ExclusionLines {
+    private static let shared = Locked(ExclusionLines())
+
+    /// Enters the lines for keys.
+    ///
+    /// - Parameter body: Called once, when all keys are held: at once or by the one who gives the last of them back.
+    static func enter(_ keys: Set<String>, _ body: @escaping @Sendable () -> Void) -> Ticket {
+        let (ticket, holdsAll) = shared.withLock { $0.enter(keys, body) }
+        if holdsAll { body() }
+        return ticket
+    }
+
+    /// Gives the keys back, or leaves the lines. A second time changes nothing.
+    static func giveBack(_ ticket: Ticket) {
+        for wake in shared.withLock({ $0.leave(ticket) }) { wake() }
     }
 }

@@ -101,19 +101,35 @@ public struct OperationCondition: Sendable {
 
     /// Returns if the condition holds.
     ///
+    /// - Parameter refuse: Called with the error if the time limit is over before that. It then cancels the Task.
     /// - Throws: ``RequestError/Code/conditionFailed``, `CancellationError`.
-    func evaluate() async throws {
-        let runner = StageRunner(clock: .continuous) { _ in AbandonedStages.countOne() }
+    func evaluate(orRefuse refuse: @escaping @Sendable (RequestError) -> Void) async throws {
+        let alarm = limit.map { limit in
+            DeadlineHeap.shared.schedule(at: .now + limit) {
+                // To cancel the Task may run code of the user, which must not hold up other deadlines.
+                DispatchQueue.global().async { refuse(isLate(after: limit)) }
+            }
+        }
+        defer { if let alarm { DeadlineHeap.shared.cancel(alarm) } }
         do {
-            try await runner.run(.start, limit: limit) { [check, limit] in try await check(limit) }
+            try await check(limit)
         } catch let error as CancellationError {
             throw error
         } catch {
-            let isLate = RequestError.Code.timedOut ~= error && limit != nil
-            let reason = "the condition \"\(name)\" does not hold" + (isLate ? " within \(limit ?? .zero)" : "")
-            let cause = if let unmet = error as? Unmet { unmet.cause } else { error }
-            throw RequestError(.conditionFailed, stage: .start, underlying: cause, reason: reason)
+            throw isNotMet(because: error is Unmet ? (error as? Unmet)?.cause : error)
         }
+    }
+
+    private func isLate(after limit: Duration) -> RequestError {
+        isNotMet(
+            " within \(limit)",
+            because: RequestError(.timedOut, stage: .start, reason: "start took longer than \(limit)"))
+    }
+
+    private func isNotMet(_ addition: String = "", because cause: (any Error)?) -> RequestError {
+        RequestError(
+            .conditionFailed, stage: .start, underlying: cause,
+            reason: "the condition \"\(name)\" does not hold" + addition)
     }
 }
 

@@ -1,4 +1,4 @@
-/// The life of one operation, as a pure state machine. It takes events and returns what to do.
+/// The state of one operation, as a pure state machine. It takes events and returns what to do.
 ///
 /// ```
 /// pending ── start ──▶ executing ── decide ──▶ decided ── finish ──▶ finished
@@ -14,24 +14,8 @@
 ///
 /// The caller performs the returned actions after it has released the lock. The machine knows how an operation ended,
 /// but not with which value. So it is compiled once, and not for every type of value.
-struct OperationLifecycle: Sendable {
-    typealias Subscriber = @Sendable () -> Void
-
-    /// The subscribers to the finish. There is mostly one at most, and an array would cost one more object.
-    struct Subscribers: Sendable {
-        private var first: Subscriber?
-        private var others: [Subscriber] = []
-
-        mutating func append(_ subscriber: @escaping Subscriber) {
-            if first == nil { first = subscriber } else { others.append(subscriber) }
-        }
-
-        /// Calls all subscribers in the order in which they came.
-        func callAll() {
-            first?()
-            for subscriber in others { subscriber() }
-        }
-    }
+struct OperationLifecycle {
+    typealias Call = @Sendable () -> Void
 
     /// How an operation ended.
     enum Ending: Sendable {
@@ -61,29 +45,39 @@ struct OperationLifecycle: Sendable {
         case finished(Ending)
     }
 
+    // First come the fields that other operations use when one depends on the other.
+    var dependencies = Dependencies()
+    /// `nil` when all have been told.
+    var dependents: Dependents? = Dependents()
     private var state = State.pending
-    /// Whether another thread is telling the Task to stop. That thread does not keep the Task, so the Task must not end
-    /// meanwhile.
-    private var isBeingTold = false
-    /// Called when that is over.
-    private var leavers: [Subscriber] = []
-    private var subscribers = Subscribers()
-    /// Called when the outcome is settled. A cancel before the start settles it, even if the finish never comes.
-    private var awaiters: [(id: ObjectIdentifier, call: Subscriber)] = []
-    /// Whether a subscriber wants the result.
-    private var isSubscribedForResult = false
+    private var listeners = Listeners()
+    /// While another thread tells the Task to stop: what to call when that is over. That thread does not keep the Task, so
+    /// the Task must not end meanwhile.
+    private var leavers: [Call]?
+    /// What is checked before the operation is ready. `nil` if nothing is.
+    var preconditions: Preconditions?
+    private(set) var completionBlock: Call?
+
+    // Who starts the operation: see OperationStarter.swift.
+    var hold: Hold?
+    var owner = Owner.nobody
+    /// What the starter gave the operation for the time that it runs. The starter knows what it is.
+    var place: (any AnyObject & Sendable)?
+    var readiness = Readiness.unknown
+    var gate: Operation?
+    var outsider: Outsider?
+
+    // MARK: What it is
 
     var isPending: Bool {
         if case .pending = state { true } else { false }
     }
 
+    /// Whether nothing keeps the operation from running now. Queues ask `isReady` instead.
+    var mayRun: Bool { isPending && dependencies.isSatisfied }
+
     /// Whether the operation has not been started yet.
-    var awaitsStart: Bool {
-        switch state {
-        case .pending, .settled: true
-        case .executing, .ending, .decided, .finished: false
-        }
-    }
+    var awaitsStart: Bool { isPending || isSettled }
 
     var isExecuting: Bool {
         switch state {
@@ -99,11 +93,17 @@ struct OperationLifecycle: Sendable {
     }
 
     /// Whether the operation will finish without its work when it is started.
-    var isSettled: Bool { settledError != nil }
+    var isSettled: Bool {
+        if case .settled = state { true } else { false }
+    }
 
     /// How the operation ended. `nil` until it has.
     var ending: Ending? {
         if case .finished(let ending) = state { ending } else { nil }
+    }
+
+    private var hasFinished: Bool {
+        if case .finished = state { true } else { false }
     }
 
     /// Whether the operation's result is or will be a `CancellationError`.
@@ -120,6 +120,8 @@ struct OperationLifecycle: Sendable {
         if case .ending = state { true } else { false }
     }
 
+    // MARK: Start and steps
+
     enum StartAction {
         case run
         case finish
@@ -127,61 +129,61 @@ struct OperationLifecycle: Sendable {
     }
 
     /// Records the start. A second start changes nothing.
-    mutating func start() -> StartAction {
+    ///
+    /// - Parameter starter: The operation whose member this one is. `nil` means a queue, or the user. While a queue takes
+    ///   the operation in, another starter has to wait.
+    mutating func start(by starter: (any OperationStarter)? = nil) -> StartAction {
+        guard noteStart(by: starter) else { return .ignore }
         switch state {
         case .pending:
             state = .executing(nil)
             return .run
-        case .settled:
-            return .finish
-        case .executing, .ending, .decided, .finished:
-            return .ignore
+        case .settled: return .finish
+        case .executing, .ending, .decided, .finished: return .ignore
         }
     }
 
     /// Records that the Task of a step has begun. Returns whether that Task must be told to stop.
     mutating func adopt(_ task: RunningTask) -> Bool {
         switch state {
-        case .executing:
-            state = .executing(task)
-            return false
+        case .executing: state = .executing(task)
         case .ending(_, let error):
             state = .ending(task, with: error)
             return true
-        case .decided, .finished:
-            // The operation was cancelled before its Task began, and has already finished without it.
-            return true
-        case .pending, .settled:
-            return false
+        // The operation was cancelled before its Task began, and has already finished without it.
+        case .decided, .finished: return true
+        case .pending, .settled: break
         }
+        return false
     }
 
-    /// Records that the Task of a step is about to end, and that another one follows.
-    mutating func disown() {
+    /// Records that the Task of a step is about to end, and that another one follows. Returns whether it may end.
+    mutating func disown() -> Bool {
         switch state {
         case .executing: state = .executing(nil)
         case .ending(_, let error): state = .ending(nil, with: error)
         case .pending, .settled, .decided, .finished: break
         }
+        return mayLeave
     }
 
-    /// Whether a Task that is no longer the operation's may end.
-    var mayLeave: Bool { !isBeingTold }
+    /// Whether a Task that is no longer the operation's may end: no thread tells it to stop. None begins to tell it.
+    var mayLeave: Bool { leavers == nil }
 
     /// Records that a Task that is no longer the operation's is about to end. Returns whether it may. If not, it waits
     /// until `leaver` is called.
-    mutating func leave(_ leaver: @escaping Subscriber) -> Bool {
-        guard isBeingTold else { return true }
-        leavers.append(leaver)
-        return false
+    mutating func leave(_ leaver: @escaping Call) -> Bool {
+        leavers?.append(leaver)
+        return leavers == nil
     }
 
     /// Records that the Task has been told to stop. Returns the closures of Tasks that waited for that.
-    mutating func wasTold() -> [Subscriber] {
-        isBeingTold = false
-        defer { leavers = [] }
-        return leavers
+    mutating func wasTold() -> [Call] {
+        defer { leavers = nil }
+        return leavers ?? []
     }
+
+    // MARK: Cancel and failure
 
     enum CancelAction {
         /// The value says whether a Task waits for the outcome, so that the wait for the start needs a limit.
@@ -194,38 +196,34 @@ struct OperationLifecycle: Sendable {
     /// Records a cancel. After the finish this changes nothing.
     mutating func cancel() -> CancelAction {
         switch state {
-        case .pending:
-            return settle(with: CancellationError())
-        case .executing(let task):
-            return stop(task, with: CancellationError())
+        case .pending: return settle(with: CancellationError())
+        case .executing(let task): return stop(task, with: CancellationError())
         case .ending(let task, let error) where !(error is CancellationError):
             state = .ending(task, with: CancellationError())
             return .settle(waitsForStart: false)
-        case .settled, .ending, .decided, .finished:
-            return .ignore
+        case .settled, .ending, .decided, .finished: return .ignore
         }
     }
 
     /// Records that the operation must not begin and fails with an error. Changes nothing if it has begun or is settled.
     mutating func refuse(with error: any Error) -> CancelAction {
-        guard case .pending = state else { return .ignore }
-        return settle(with: error)
+        isPending ? settle(with: error) : .ignore
     }
 
-    private mutating func settle(with error: any Error) -> CancelAction {
-        state = .settled(with: error)
-        return .settle(waitsForStart: !awaiters.isEmpty)
-    }
-
-    /// Records that the operation must end with an error now. Changes nothing if it is already ending.
+    /// Records that the operation must end with an error now. Changes nothing if it does not run or is already ending.
     mutating func fail(with error: any Error) -> CancelAction {
         guard case .executing(let task) = state else { return .ignore }
         return stop(task, with: error)
     }
 
+    private mutating func settle(with error: any Error) -> CancelAction {
+        state = .settled(with: error)
+        return .settle(waitsForStart: listeners.hasAwaiter)
+    }
+
     private mutating func stop(_ task: RunningTask?, with error: any Error) -> CancelAction {
         state = .ending(task, with: error)
-        isBeingTold = task != nil
+        if task != nil { leavers = [] }
         return .stop(task)
     }
 
@@ -236,13 +234,13 @@ struct OperationLifecycle: Sendable {
         return true
     }
 
-    /// What follows from a finish.
-    struct Finish {
-        let ending: Ending
-        let wasExecuting: Bool
-        let subscribers: Subscribers
-        let awaiters: [Subscriber]
+    /// Ends the preconditions of an operation that was settled before its start.
+    mutating func endPreconditions(after action: CancelAction) -> Preconditions.Remains? {
+        guard case .settle = action, isSettled else { return nil }
+        return preconditions?.end()
     }
+
+    // MARK: End
 
     /// Records that the Task returned, or that the operation waits for it no longer. Returns how the operation ends, or
     /// `nil` if that was decided before.
@@ -257,26 +255,79 @@ struct OperationLifecycle: Sendable {
         return ending
     }
 
+    /// What remains to be done for an operation that finished.
+    struct Finish {
+        let ending: Ending
+        let wasExecuting: Bool
+        let mayLeave: Bool
+        let listeners: Listeners
+        let dependents: Dependents?
+        fileprivate var dependencies: [Operation]
+        let completionBlock: Call?
+        /// The keys, which are given back.
+        let remains: Preconditions.Remains?
+        let hold: Hold?
+        let place: (any AnyObject & Sendable)?
+        /// Whether Foundation is told now. If not, its queue may think that the operation waits for the gate. The gate is
+        /// opened, so that the queue starts the operation.
+        let isAnnounced: Bool
+        let gate: Operation?
+
+        /// Takes out the dependencies, so that the caller can release them.
+        mutating func takeDependencies() -> [Operation] {
+            defer { dependencies = [] }
+            return dependencies
+        }
+    }
+
     /// Records the end, after ``decide(_:)``.
     ///
     /// - Parameter ending: What was decided. Its error may have been replaced.
     mutating func finish(_ ending: Ending) -> Finish {
-        let wasExecuting = isExecuting
+        defer { (dependents, listeners, completionBlock, hold, place) = (nil, Listeners(), nil, nil, nil) }
+        let (wasExecuting, gate) = (isExecuting, gate)
         state = .finished(ending)
-        defer { (subscribers, awaiters) = (Subscribers(), []) }
         return Finish(
-            ending: ending, wasExecuting: wasExecuting, subscribers: subscribers, awaiters: awaiters.map(\.call))
+            ending: ending, wasExecuting: wasExecuting, mayLeave: mayLeave, listeners: listeners,
+            dependents: dependents, dependencies: takeDependencies(), completionBlock: completionBlock,
+            remains: preconditions?.end(), hold: hold, place: place, isAnnounced: !awaitsQueue, gate: gate)
     }
 
-    /// Registers a subscriber. Returns `true` if the operation has finished, so that the caller must call it at once.
+    /// Takes what is left when the operation is freed. Returns `nil` if it had finished.
+    mutating func takeRest() -> OperationLifecycle? {
+        guard !hasFinished else { return nil }
+        var rest = OperationLifecycle()
+        swap(&self, &rest)
+        return rest
+    }
+
+    mutating func takeDependencies() -> [Operation] {
+        gate = nil
+        return dependencies.removeAll()
+    }
+
+    // MARK: Who is told
+
+    /// Replaces the completion block, unless the operation has finished. Returns the block that the caller must free
+    /// outside the lock.
+    mutating func setCompletionBlock(_ block: Call?) -> Call? {
+        guard !hasFinished else { return block }
+        defer { completionBlock = block }
+        return completionBlock
+    }
+
+    /// How many dependents are kept.
+    var dependentCount: Int { dependents?.count ?? 0 }
+
+    /// Registers a subscriber to the finish. Returns `true` if the operation has finished, so that the caller must call it
+    /// at once.
     ///
     /// - Parameters:
     ///   - wantsResult: Whether the operation must go on for the subscriber when nothing awaits it any more.
     ///   - subscriber: Called when the operation has finished.
-    mutating func subscribe(wantsResult: Bool = true, _ subscriber: @escaping Subscriber) -> Bool {
-        if case .finished = state { return true }
-        if wantsResult { isSubscribedForResult = true }
-        subscribers.append(subscriber)
+    mutating func subscribe(wantsResult: Bool = true, _ subscriber: @escaping Call) -> Bool {
+        guard !hasFinished else { return true }
+        listeners.append(.subscriber(subscriber, wantsResult: wantsResult))
         return false
     }
 
@@ -288,27 +339,24 @@ struct OperationLifecycle: Sendable {
         case goOn
     }
 
-    /// Registers a closure that is called when the outcome is settled.
-    mutating func addAwaiter(_ id: ObjectIdentifier, _ awaiter: @escaping Subscriber) -> AwaitAction {
-        if case .finished = state { return .goOn }
-        awaiters.append((id, awaiter))
+    /// Registers a closure that is called when the outcome is settled. A cancel before the start settles it, even if the
+    /// finish never comes.
+    mutating func addAwaiter(_ id: ObjectIdentifier, _ awaiter: @escaping Call) -> AwaitAction {
+        guard !hasFinished else { return .goOn }
+        listeners.append(.awaiter(awaiter, id))
         return isSettled ? .waitForStart : .wait
     }
 
     /// Records that a Task that awaited the outcome gives up. Returns `false` if it has the outcome already.
     mutating func removeAwaiter(_ id: ObjectIdentifier) -> Bool {
-        guard let index = awaiters.firstIndex(where: { $0.id == id }) else { return false }
-        awaiters.remove(at: index)
-        return true
+        listeners.removeAwaiter(id)
+    }
+
+    /// The awaiters of an operation that was cancelled before its start and has not been started in time.
+    mutating func giveUpStart() -> [Call] {
+        isSettled ? listeners.removeAwaiters() : []
     }
 
     /// Whether a Task or a subscriber waits for the result.
-    var isAwaited: Bool { isSubscribedForResult || !awaiters.isEmpty }
-
-    /// The awaiters of an operation that was cancelled before its start and has not been started in time.
-    mutating func giveUpStart() -> [Subscriber] {
-        guard case .settled = state else { return [] }
-        defer { awaiters = [] }
-        return awaiters.map(\.call)
-    }
+    var isAwaited: Bool { listeners.wantResult }
 }

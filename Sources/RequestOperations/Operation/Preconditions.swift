@@ -2,13 +2,12 @@
 /// value.
 ///
 /// ```
-/// collects ── begin ──▶ checks ── pass ──▶ passed
-///    │                    │                  │
-///    └──── end ───────────┴──── end ─────────┴──▶ over
+/// collects ── begin ──▶ begun ── end ──▶ over
+///    └────────────────── end ─────────────▲
 /// ```
 ///
-/// The check happens once. Meanwhile the table of dependencies has a hold, and the operation is not ready. So it holds no
-/// place of a queue.
+/// The check happens once. Meanwhile the dependencies have a hold, and the operation is not ready. So it holds no place of
+/// a queue.
 struct Preconditions {
     /// What follows if a dependency fails. One that is not here changes nothing.
     var rules: [ObjectIdentifier: FailedDependencyRule] = [:]
@@ -19,24 +18,36 @@ struct Preconditions {
 
     private enum Phase {
         case collects
-        /// The operation waits for its keys, or its conditions are evaluated.
-        case checks(Exclusion?, evaluation: Task<Void, Never>?)
-        case passed(Exclusion?)
+        /// The operation waits for its keys, or its conditions are evaluated, or it has passed.
+        case begun(Remains)
         case over
     }
 
     /// What the caller checks outside the lock.
     struct Check: Sendable {
         fileprivate let rules: [(dependency: Operation, rule: FailedDependencyRule)]
-        let keys: Set<String>
-        let conditions: [OperationCondition]
+        fileprivate let keys: Set<String>
+        fileprivate let conditions: [OperationCondition]
 
         /// Why the operation must not run, if a dependency failed.
-        var failureOfDependency: RequestError? {
+        fileprivate var failureOfDependency: RequestError? {
             for (dependency, rule) in rules {
                 if let failure = dependency.failureOfFinished { return rule.error(after: failure) }
             }
             return nil
+        }
+    }
+
+    /// What the caller ends outside the lock.
+    struct Remains {
+        fileprivate var keys: ExclusionLines.Ticket?
+        fileprivate var evaluation: Task<Void, Never>?
+        /// They hold code of the user.
+        fileprivate var conditions: [OperationCondition] = []
+
+        func end() {
+            evaluation?.cancel()
+            if let keys { ExclusionLines.giveBack(keys) }
         }
     }
 
@@ -50,65 +61,68 @@ struct Preconditions {
     /// - Parameter dependencies: The dependencies in the order of adding. All have finished.
     mutating func begin(after dependencies: [Operation]) -> Check? {
         guard isCollecting else { return nil }
-        phase = .checks(nil, evaluation: nil)
+        phase = .begun(Remains())
         let rules = dependencies.compactMap { dependency in
             self.rules[ObjectIdentifier(dependency)].map { (dependency, $0) }
         }
         return Check(rules: rules, keys: keys, conditions: conditions)
     }
 
-    /// Keeps the operation's part of the mutual exclusion. Returns `false` if it is not needed any more.
-    mutating func keep(_ exclusion: Exclusion) -> Bool {
-        switch phase {
-        case .checks(_, let evaluation): phase = .checks(exclusion, evaluation: evaluation)
-        // The keys were free and there are no conditions, so this came after the end of the check.
-        case .passed: phase = .passed(exclusion)
-        case .collects, .over: return false
-        }
+    /// Keeps what must be ended. Returns `false` if the operation has ended, or will do so without running.
+    fileprivate mutating func keep(_ change: (inout Remains) -> Void = { _ in }) -> Bool {
+        guard case .begun(var remains) = phase else { return false }
+        change(&remains)
+        phase = .begun(remains)
         return true
-    }
-
-    /// Keeps the Task that evaluates the conditions. Returns `false` if it must be cancelled.
-    mutating func keep(_ evaluation: Task<Void, Never>) -> Bool {
-        switch phase {
-        case .checks(let exclusion, _): phase = .checks(exclusion, evaluation: evaluation)
-        case .passed: break
-        case .collects, .over: return false
-        }
-        return true
-    }
-
-    /// Records that the operation may run. Returns `false` if it has ended meanwhile.
-    mutating func pass() -> Bool {
-        guard case .checks(let exclusion, _) = phase else { return false }
-        phase = .passed(exclusion)
-        return true
-    }
-
-    /// What the caller ends outside the lock.
-    struct Remains {
-        fileprivate var exclusion: Exclusion?
-        fileprivate var evaluation: Task<Void, Never>?
-        /// They hold code of the user.
-        fileprivate let conditions: [OperationCondition]
-
-        func end() {
-            evaluation?.cancel()
-            exclusion?.giveBack()
-        }
     }
 
     /// Records that the operation has ended, or will do so without running.
     mutating func end() -> Remains? {
         defer { (phase, conditions) = (.over, []) }
-        var remains = Remains(conditions: conditions)
+        var remains = Remains()
         switch phase {
-        case .over: return nil
         case .collects: break
-        case .checks(let exclusion, let evaluation): (remains.exclusion, remains.evaluation) = (exclusion, evaluation)
-        case .passed(let exclusion): remains.exclusion = exclusion
+        case .begun(let begun): remains = begun
+        case .over: return nil
         }
+        remains.conditions = conditions
         return remains
+    }
+}
+
+extension OperationLifecycle {
+    /// Adds a dependency. Returns whether it is new, and the gate that keeps the operation from being ready.
+    mutating func addDependency(
+        _ dependency: Operation, ifFails rule: FailedDependencyRule, of operation: any StartableOperation
+    ) -> (isNew: Bool, gate: Operation?) {
+        guard isPending else { return (false, nil) }
+        let isNew = dependencies.add(dependency)
+        let gate = rule == .run ? nil : add(of: operation) { $0.rules[ObjectIdentifier(dependency)] = rule }
+        return (isNew, gate ?? (isNew ? makeGateIfSeen(of: operation) : nil))
+    }
+
+    /// Adds something that is checked before the operation is ready, unless the check has begun.
+    ///
+    /// - Returns: The gate that keeps the operation from being ready.
+    mutating func add(of operation: any StartableOperation, _ change: (inout Preconditions) -> Void) -> Operation? {
+        var all = preconditions ?? Preconditions()
+        guard isPending, all.isCollecting else { return nil }
+        change(&all)
+        preconditions = all
+        dependencies.hold()
+        return makeGateIfSeen(of: operation)
+    }
+
+    /// Begins the check of the preconditions if all dependencies have finished and something is about to start the
+    /// operation: an owner, a queue of ours in which no barrier is before it, or a queue of Foundation's, which has
+    /// asked whether it is ready.
+    mutating func beginCheck() -> Preconditions.Check? {
+        guard preconditions != nil, isPending, dependencies.isOnlyHeld else { return nil }
+        switch (owner, hold?.stage) {
+        case (.waits, _), (_, .held(behindBarrier: false)): break
+        default: guard wasAskedForReadiness, !isHeld else { return nil }
+        }
+        return preconditions?.begin(after: dependencies.operations)
     }
 }
 
@@ -129,11 +143,11 @@ extension AsynchronousOperation {
         }
         if let error = check.failureOfDependency { return go { self.refuse(with: error) } }
         guard !check.keys.isEmpty else { return go { self.evaluate(check.conditions) } }
-        let exclusion = ExclusionTable.shared.enter(check.keys) { [weak self] in
+        let keys = ExclusionLines.enter(check.keys) { [weak self] in
             if let self { go { self.evaluate(check.conditions) } }
         }
         // The operation may have been cancelled meanwhile, or even have finished.
-        if state.withLock({ $0.preconditions?.keep(exclusion) }) != true { exclusion.giveBack() }
+        if state.withLock({ $0.preconditions?.keep { $0.keys = keys } }) != true { ExclusionLines.giveBack(keys) }
     }
 
     /// Evaluates the conditions, on a Task of their own. Without conditions, the operation is ready.
@@ -141,41 +155,33 @@ extension AsynchronousOperation {
         guard !conditions.isEmpty else { return pass() }
         let evaluation = Task.detached(priority: qualityOfService.taskPriority) {
             do {
-                for condition in conditions { try await condition.evaluate() }
+                for condition in conditions { try await condition.evaluate { self.refuse(with: $0) } }
+                self.pass()
             } catch {
-                return self.refuse(with: error)
+                self.refuse(with: error)
             }
-            self.pass()
         }
-        if state.withLock({ $0.preconditions?.keep(evaluation) }) != true { evaluation.cancel() }
+        if state.withLock({ $0.preconditions?.keep { $0.evaluation = evaluation } }) != true { evaluation.cancel() }
     }
 
     private func pass() {
         state.withLock { state in
-            state.preconditions?.pass() == true ? state.openGate { $0.release() } : nil
+            state.preconditions?.keep() == true ? state.open { $0.release() } : nil
         }?.open()
     }
 
-    /// Ends an operation that no queue has with an error, without running it.
-    func end(refusedWith error: any Error) {
-        refuse(with: error)
-        startWhenReady(by: MemberStarter(for: nil))
-    }
-
     /// Ends the operation with an error before its start, as `cancel()` ends it with a `CancellationError`.
-    private func refuse(with error: any Error) {
+    func refuse(with error: any Error) {
         if error is CancellationError { return cancel() }
         let error = refusal(error)
         let (action, remains, opening) = state.withLock { state in
-            let action = state.lifecycle.refuse(with: error)
-            let remains = state.endPreconditions(after: action)
-            return (action, remains, state.openGate { $0.release() })
+            let action = state.refuse(with: error)
+            return (action, state.endPreconditions(after: action), state.open { $0.release() })
         }
         if case .settle(waitsForStart: true) = action { limitWaitForStart() }
         remains?.end()
         opening?.open()
         // A dependency may have been added meanwhile, so that there is nothing to open.
-        startIfReady()
-        enterQueueIfReady()
+        admitIfReady()
     }
 }

@@ -1,6 +1,15 @@
 extension OperationQueue {
+    /// Where the operation of the current Task runs.
+    struct Here: Sendable {
+        var queue: OperationQueue?
+        /// The operation, if the queue may have given it a place.
+        var operation: Operation?
+    }
+
+    @TaskLocal static var here = Here()
+
     /// The queue that runs the operation of the current Task.
-    @TaskLocal static var ofCurrentOperation: OperationQueue?
+    static var ofCurrentOperation: OperationQueue? { here.queue }
 
     /// Runs an asynchronous function on this queue. Each synchronous part of the function is an operation of the queue.
     ///
@@ -128,23 +137,5 @@ extension DispatchQueue {
         try await withCheckedThrowingContinuation { continuation in
             async { continuation.resume(with: Result { try body() }) }
         }
-    }
-}
-
-extension Task where Success == Void, Failure == Never {
-    /// Starts a Task that inherits nothing. If the system allows it (Linux; macOS 26, iOS 26), the Task runs on the
-    /// calling thread up to its first suspension. So an operation that its queue starts changes threads only when it
-    /// waits.
-    static func startHere(priority: TaskPriority?, _ body: @escaping @Sendable () async -> Void) {
-        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-            Task.immediateDetached(priority: priority) { await body() }
-        } else {
-            startElsewhere(priority: priority, body)
-        }
-    }
-
-    /// Starts a Task that inherits nothing, on a thread other than the calling one.
-    static func startElsewhere(priority: TaskPriority?, _ body: @escaping @Sendable () async -> Void) {
-        Task.detached(priority: priority) { await body() }
     }
 }

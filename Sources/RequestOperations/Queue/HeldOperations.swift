@@ -163,7 +163,7 @@ struct HeldOperations {
     /// - Returns: All operations, in the order in which they were added. `enters` marks those that the caller must let
     ///   enter Foundation's queue, since nothing else does.
     mutating func cancelAll() -> [(operation: Operation, enters: Bool)] {
-        let all = operations.map { ($0, enters: !($0 is any QueueMember) && beginEntering($0)) }
+        let all = operations.map { ($0, enters: !($0 is any StartableOperation) && beginEntering($0)) }
         for case (let barrier as QueueBarrier, enters: true) in all {
             followings[ObjectIdentifier(barrier)] = nil
         }

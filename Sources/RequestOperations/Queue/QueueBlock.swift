@@ -51,11 +51,6 @@ extension QueueBlock: FinishAnnouncing {
         if isOver { observer() }
     }
 
-    func announceFinish(toDependent dependent: Locked<OperationState>) {
-        let id = ObjectIdentifier(self)
-        subscribeToFinish(wantsResult: true) { dependent.noteFinished(id) }
-    }
-
     /// Returns none: a caller never sees this operation, so it cannot add dependencies.
     func takeDependencies() -> [Operation] { [] }
 }

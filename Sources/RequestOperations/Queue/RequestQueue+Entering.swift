@@ -1,5 +1,5 @@
 /// How operations enter Foundation's queue. An operation enters when it is ready and there is a place for it.
-extension RequestQueue {
+extension RequestQueue: OperationStarter {
     /// The holder of a place of this queue, if the current Task runs one of its stages.
     var lender: (any PlaceHolder)? {
         guard let holder = Self.placeHolder, holder.holdsPlace(of: limiter) else { return nil }
@@ -28,13 +28,13 @@ extension RequestQueue {
 
     /// Holds an operation. Returns whether it is behind a barrier.
     private func join(_ operation: Operation) -> Bool {
-        (operation as? any QueueMember)?.join(self)
+        (operation as? any StartableOperation)?.join(self)
         return hold(operation)
     }
 
     /// Lets a held operation enter when it can.
     private func settle(_ operation: Operation, behindBarrier: Bool) {
-        guard let ours = operation as? any QueueMember else {
+        guard let ours = operation as? any StartableOperation else {
             if !behindBarrier { advance(operation) }
             return
         }
@@ -50,33 +50,41 @@ extension RequestQueue {
     private var countsExecuting: Bool { limiter.total != nil || held.withLock { $0.isSuspended } }
 
     /// Lets an operation of ours enter that is ready. If it needs a place, it waits for one first.
-    func admit(_ operation: any QueueMember) {
+    func admit(_ operation: any StartableOperation) {
         operation.becameReady()
         guard let (_, lender) = held.withLock({ $0.terms(of: operation) }) else { return enter(operation) }
         // The lender may have given its place back since.
         if let lender, lender.holdsPlace(of: limiter) { return enter(operation, lentBy: lender) }
         switch operation.placeDemand {
-        case .forAttempts(let origin):
-            if operation.standInLine() { standInLine(operation, for: origin) } else { enter(operation) }
+        case .forAttempts:
+            guard operation.standInLine() else { return enter(operation) }
+            standInLine(operation, for: (operation as? any AttemptMaking)?.origin)
         case .whileExecuting:
             if countsExecuting, operation.standInLine() { standInLine(operation) } else { enter(operation) }
         case .none: enter(operation)
         }
     }
 
-    private func enter(_ operation: any QueueMember, lentBy lender: (any PlaceHolder)? = nil) {
+    private func enter(_ operation: any StartableOperation, lentBy lender: (any PlaceHolder)? = nil) {
         // Foundation applies the quality of service of a queue to its threads. Our operations work in Tasks, so we set
         // it on them.
         let quality = qualityOfService
         if quality != .default, operation.qualityOfService == .default { operation.qualityOfService = quality }
-        if let lender {
-            operation.runs(onPlaceOf: lender)
-        } else {
-            let place = held.withLock { $0.terms(of: operation)?.place }
-            operation.willRun(by: QueueTurn(limiter: limiter, place: place ?? limiter.newPlace()))
-        }
+        giveTurn(to: operation, at: held.withLock { $0.terms(of: operation)?.place }, lentBy: lender)
         operation.enter { super.addOperation(operation) }
         leave(operation)
+    }
+
+    /// Tells an operation before it starts where its attempts stand, or that it runs on the place of a lender.
+    func giveTurn(
+        to operation: any StartableOperation, at place: RequestLimiter.Place? = nil, lentBy lender: (any PlaceHolder)?
+    ) {
+        if let lender, lender.holdsPlace(of: limiter) {
+            operation.state.withLock { $0.place = lender }
+        } else {
+            let attempts = operation as? any AttemptMaking
+            attempts?.willRun(by: QueueTurn(limiter: limiter, place: place ?? limiter.newPlace()))
+        }
     }
 
     /// Removes an operation that is no longer held.
@@ -90,9 +98,9 @@ extension RequestQueue {
         for producer in producers { producer.resume(with: .success(())) }
     }
 
-    /// Counts an operation of ours that has executed and finished.
-    func countFinished() {
-        ownProgress.countOne()
+    func finished(_ place: (any AnyObject & Sendable)?, wasExecuting: Bool) {
+        (place as? RequestLimiter.Slot)?.release()
+        if wasExecuting { ownProgress.countOne() }
     }
 
     // MARK: Foreign operations
@@ -154,7 +162,7 @@ extension RequestQueue {
 
     /// Gives a place to an operation in the line.
     private func give(_ slot: RequestLimiter.Slot, to operation: Operation) {
-        if let ours = operation as? any QueueMember {
+        if let ours = operation as? any StartableOperation {
             if ours.take(slot) { enter(ours) } else { slot.release(isUnused: true) }
         } else if operation.isCancelled || operation.dependencies.allSatisfy(\.isFinished) {
             // Without a limit there is nothing to count, so we do not watch the operation.

@@ -192,7 +192,7 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
         // now.
         next?.wait(for: followers + entered)
         for operation in followers {
-            if let ours = operation as? any QueueMember { ours.passBarrier() } else { advance(operation) }
+            if let ours = operation as? any StartableOperation { ours.passBarrier() } else { advance(operation) }
         }
     }
 
@@ -294,24 +294,9 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     }
 }
 
-/// An object that may hold a place of a `RequestQueue`. It lends the place to operations that its stages add to that
-/// queue.
-///
-/// Without this, a request that an adapter sends through its own queue would wait for the place of its own request.
-/// That request waits for the adapter, so both would wait forever.
-protocol PlaceHolder: AnyObject, Sendable {
-    /// Whether it now holds a place of the queue with this limiter.
-    func holdsPlace(of limiter: RequestLimiter) -> Bool
-}
-
 extension RequestQueue {
     /// The place holder whose stage runs on the current Task.
-    @TaskLocal static var placeHolder: (any PlaceHolder)?
-}
-
-extension AsynchronousOperation: PlaceHolder {
-    /// The holder that lends a place to what the stages of this operation add.
-    var lender: any PlaceHolder { state.withLock { $0.membership.lender } ?? self }
+    static var placeHolder: (any PlaceHolder)? { (here.operation as? any PlaceHolder)?.lender }
 }
 
 /// The progress of a queue, which counts operations once somebody has set a total. Any thread may add to it.

@@ -222,9 +222,6 @@ protocol EventSource {
     /// it.
     @discardableResult
     func listen(_ listener: @escaping @Sendable (RequestEvent) -> Void) -> @Sendable () -> Void
-
-    /// Calls a closure each time that the operation begins to wait before its next attempt, or at once if it waits.
-    func subscribeToRetries(_ body: @escaping @Sendable () -> Void)
 }
 
 extension RetryingOperation: EventSource {
@@ -232,7 +229,7 @@ extension RetryingOperation: EventSource {
     final func listen(_ listener: @escaping @Sendable (RequestEvent) -> Void) -> @Sendable () -> Void {
         let remove = runner.listen(listener)
         // An operation that ended without listeners has told nobody.
-        switch state.withLock({ $0.lifecycle.ending }) {
+        switch state.withLock({ $0.ending }) {
         case nil: break
         case .succeeded: runner.emit(.ended(nil))
         case .failed(let error): runner.emit(.ended(error))
@@ -240,7 +237,8 @@ extension RetryingOperation: EventSource {
         return remove
     }
 
-    final func subscribeToRetries(_ body: @escaping @Sendable () -> Void) {
+    /// Calls a closure each time that the operation begins to wait before its next attempt, or at once if it waits.
+    final func listenToRetries(_ body: @escaping @Sendable () -> Void) {
         let waits = Locked(ToldWaits())
         let tell: @Sendable (Int?) -> Void = { attempt in
             // The wait may begin while the subscription does. Then both tell it, and the second one finds it told.

@@ -3,7 +3,7 @@
 ///
 /// On the real clock, a wait costs one entry in the heap of deadlines, plus one in a table for each observer of this
 /// package. Only other observers cost a Task.
-final class RetryWait: Sendable {
+final class RetryWait: StepWait {
     /// What the wait is for.
     enum Purpose: Sendable {
         /// A retry, or the host of an attempt that was not sent yet.

@@ -143,7 +143,7 @@ import Testing
         client.submit(batch)
         let task = Task { await batch.results }
         await transport.requests(atLeast: 1)
-        await eventually { batch.state.withLock { $0.lifecycle.isAwaited } }
+        await eventually { batch.state.withLock { $0.isAwaited } }
         task.cancel()
         _ = await task.value
         await eventually { batch.isFinished && batch.isCancelled }

@@ -28,7 +28,7 @@ import Testing
         }
 
         @Test func `A queue is told again that a link is ready while the chain runs it`() {
-            var state = OperationState()
+            var state = OperationLifecycle()
             #expect(state.mayBeStartedByQueue)
             #expect(state.start(by: starter) == .run)
             #expect(state.mayBeStartedByQueue)

@@ -169,7 +169,7 @@ import Testing
         OperationQueue().addOperation(chain)
         await eventually { operation.isExecuting }
         let task = await self.await(operation)
-        await eventually { operation.state.withLock { $0.lifecycle.isAwaited } }
+        await eventually { operation.state.withLock { $0.isAwaited } }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(!operation.isCancelled)

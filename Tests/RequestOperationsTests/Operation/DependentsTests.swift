@@ -8,13 +8,13 @@ import Testing
     private var id: ObjectIdentifier { ObjectIdentifier(dependency) }
 
     /// The state of an operation that waits for the dependency.
-    private func waiting() -> Locked<OperationState> {
-        var state = OperationState()
+    private func waiting() -> Locked<OperationLifecycle> {
+        var state = OperationLifecycle()
         _ = state.dependencies.add(dependency)
         return Locked(state)
     }
 
-    private func waits(_ state: Locked<OperationState>) -> Bool {
+    private func waits(_ state: Locked<OperationLifecycle>) -> Bool {
         state.withLock { !$0.dependencies.isSatisfied }
     }
 

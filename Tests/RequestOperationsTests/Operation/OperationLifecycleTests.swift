@@ -163,7 +163,7 @@ import Testing
         state: State, action: String, after: State, isToStop: Bool
     ) {
         var lifecycle = Self.lifecycle(state)
-        lifecycle.disown()
+        _ = lifecycle.disown()
         #expect(View(lifecycle) == View(after))
         var cancelled = lifecycle
         #expect(Self.name(cancelled.cancel()) == action)
@@ -236,9 +236,22 @@ import Testing
         for number in 1...3 { #expect(lifecycle.subscribe { order.append(number) } == false) }
         let finish = lifecycle.end(.succeeded)
         #expect(order.elements.isEmpty)
-        finish?.subscribers.callAll()
+        finish?.listeners.callAll()
         #expect(order.elements == [1, 2, 3])
         #expect(lifecycle.end(.succeeded) == nil)
+    }
+
+    @Test func `Those who await come before subscribers and one may leave`() {
+        var lifecycle = Self.lifecycle(.executing)
+        let order = Collector<Int>()
+        #expect(lifecycle.subscribe { order.append(2) } == false)
+        #expect(lifecycle.addAwaiter(Self.awaiter) { order.append(1) } == .wait)
+        let leaver = ObjectIdentifier(Self.State.self)
+        #expect(lifecycle.addAwaiter(leaver) { order.append(3) } == .wait)
+        let (hasLeft, leavesAgain) = (lifecycle.removeAwaiter(leaver), lifecycle.removeAwaiter(leaver))
+        #expect(hasLeft && !leavesAgain && lifecycle.isAwaited)
+        lifecycle.end(.succeeded)?.listeners.callAll()
+        #expect(order.elements == [1, 2])
     }
 
     @Test(arguments: [State.succeeded, .failed, .finishedAsCancelled])
@@ -271,15 +284,16 @@ import Testing
         #expect(lifecycle.giveUpStart().count == 2)
         #expect(lifecycle.giveUpStart().isEmpty)
         let finish = lifecycle.end(.succeeded)
-        finish?.subscribers.callAll()
-        #expect(finish?.awaiters.isEmpty == true && calls.elements.count == 1)
+        #expect(finish?.listeners.hasAwaiter == false)
+        finish?.listeners.callAll()
+        #expect(calls.elements.count == 1)
     }
 
     @Test(arguments: [State.cancelled, .starting, .executing, .cancelling, .failing])
     private func `Who awaits is told with the finish`(state: State) {
         var lifecycle = Self.lifecycle(state)
         #expect(lifecycle.addAwaiter(Self.awaiter) {} != .goOn)
-        #expect(lifecycle.end(.succeeded)?.awaiters.count == 1)
+        #expect(lifecycle.end(.succeeded)?.listeners.hasAwaiter == true)
     }
 
     @Test(arguments: [State.starting, .executing, .cancelling, .failing])

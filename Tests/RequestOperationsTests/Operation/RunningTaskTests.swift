@@ -84,8 +84,8 @@ private final class EndsWhileItIsStopped: AsynchronousOperation<Int>, @unchecked
         self.taskEnded = taskEnded
     }
 
-    override func step(after wake: Wake?) async throws -> Step<Int> {
-        guard wake != nil else {
+    override func step(after wait: (any StepWait)?) async throws -> Step<Int> {
+        guard wait != nil else {
             let wait = RetryWait(on: .continuous)
             wait.end(with: .retryNow)
             return .waits(wait)

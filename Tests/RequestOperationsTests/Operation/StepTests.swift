@@ -21,8 +21,8 @@ import Testing
             self.second = second
         }
 
-        override func step(after wake: Wake?) async throws -> Step<String> {
-            if wake != nil { return .finished(try await second(self)) }
+        override func step(after wait: (any StepWait)?) async throws -> Step<String> {
+            if wait != nil { return .finished(try await second(self)) }
             try await first(self)
             let wait = RetryWait(on: .continuous)
             wait.end(with: .retryNow)

@@ -86,7 +86,7 @@ import Testing
     @Test func `On the queue of its own operation a function runs at once`() async throws {
         let queue = Self.serialQueue()
         queue.isSuspended = true
-        let value = try await OperationQueue.$ofCurrentOperation.withValue(queue) { try await queue.run { 7 } }
+        let value = try await OperationQueue.$here.withValue(.init(queue: queue)) { try await queue.run { 7 } }
         #expect(value == 7)
     }
 

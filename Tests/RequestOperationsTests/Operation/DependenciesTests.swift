@@ -2,16 +2,16 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite(.timeLimit(.minutes(10))) struct DependencyTableTests {
+@Suite(.timeLimit(.minutes(10))) struct DependenciesTests {
     private let first = Operation(), second = Operation()
 
     @Test func `An empty table is satisfied`() {
-        let table = DependencyTable()
-        #expect(table.isSatisfied && table.isEmpty && table.operations.isEmpty)
+        let table = Dependencies()
+        #expect(table.isSatisfied && table.operations.isEmpty)
     }
 
     @Test func `A dependency is added once`() {
-        var table = DependencyTable()
+        var table = Dependencies()
         #expect(table.add(first) == true)
         #expect(table.add(first) == false)
         #expect(!table.isSatisfied && table.operations == [first])
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `The last finish satisfies`() {
-        var table = DependencyTable()
+        var table = Dependencies()
         _ = table.add(first)
         _ = table.add(second)
         #expect(table.noteFinished(ObjectIdentifier(second)) == false)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func `A finish counts once`() {
-        var table = DependencyTable()
+        var table = Dependencies()
         _ = table.add(first)
         _ = table.add(second)
         #expect(table.noteFinished(ObjectIdentifier(first)) == false)
@@ -39,16 +39,16 @@ import Testing
     }
 
     @Test func `Removing the last unfinished one satisfies`() {
-        var table = DependencyTable()
+        var table = Dependencies()
         _ = table.add(first)
         _ = table.add(second)
         #expect(table.remove(first) == false)
         #expect(table.remove(second) == true)
-        #expect(table.isSatisfied && table.isEmpty)
+        #expect(table.isSatisfied && table.operations.isEmpty)
     }
 
     @Test func `Removing a finished or unknown one changes nothing`() {
-        var table = DependencyTable()
+        var table = Dependencies()
         _ = table.add(first)
         _ = table.noteFinished(ObjectIdentifier(first))
         #expect(table.remove(first) == false)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `A finish after the removal changes nothing`() {
-        var table = DependencyTable()
+        var table = Dependencies()
         _ = table.add(first)
         _ = table.add(second)
         _ = table.remove(first)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `Finished dependencies stay in the order of their adding`() {
-        var table = DependencyTable()
+        var table = Dependencies()
         let operations = (0..<50).map { _ in Operation() }
         for operation in operations { _ = table.add(operation) }
         for operation in operations.shuffled() { _ = table.noteFinished(ObjectIdentifier(operation)) }
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func `Taking all out leaves nothing held`() {
-        var table = DependencyTable()
+        var table = Dependencies()
         weak var held: Operation?
         do {
             let operation = Operation()
@@ -83,13 +83,13 @@ import Testing
         }
         #expect(held != nil)
         #expect(table.removeAll().count == 1)
-        #expect(held == nil && table.isSatisfied && table.isEmpty)
+        #expect(held == nil && table.isSatisfied && table.operations.isEmpty)
     }
 
     @Test func `A few and many are found among random steps`() {
         let random = RandomSource(seed: 5)
         let operations = (0..<60).map { _ in Operation() }
-        var table = DependencyTable()
+        var table = Dependencies()
         var model: [(operation: Operation, isFinished: Bool)] = []
         for step in 0..<20_000 {
             // Waves of adding and removing.
@@ -109,7 +109,7 @@ import Testing
                 if let position { model[position].isFinished = true }
                 #expect(became == (!wasSatisfied && model.allSatisfy(\.isFinished)))
             }
-            #expect(table.isSatisfied == model.allSatisfy(\.isFinished) && table.isEmpty == model.isEmpty)
+            #expect(table.isSatisfied == model.allSatisfy(\.isFinished) && table.operations.isEmpty == model.isEmpty)
             if step % 100 == 0 { #expect(table.operations == model.map(\.operation)) }
         }
     }

@@ -153,8 +153,9 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     // MARK: The loop
 
     /// One attempt and what follows it, or the final error.
-    final override func step(after wake: Wake?) async throws -> Step<Value> {
-        var wake = wake
+    final override func step(after wait: (any StepWait)?) async throws -> Step<Value> {
+        // Every wait of this class is one.
+        var wake = try await (wait as? RetryWait)?.wake
         if let ended = wake {
             switch try runner.goOn(after: ended) {
             case .waits(let second): return .waits(second)
@@ -177,11 +178,11 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
 
     /// Runs all steps in the calling Task. Do not call it: a started operation runs its steps itself.
     public final override func run() async throws -> Value {
-        var wake: Wake?
+        var wait: (any StepWait)?
         while true {
-            switch try await step(after: wake) {
+            switch try await step(after: wait) {
             case .finished(let value): return value
-            case .waits(let wait): wake = try await wait.wake
+            case .waits(let next): wait = next
             }
         }
     }
@@ -242,17 +243,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         (error as? RequestError)?.about(runner.original, id, as: runner.work) ?? error
     }
 
-    final override var placeDemand: PlaceDemand { .forAttempts(to: Origin(runner.original.url)) }
-
-    final override func willRun(by turn: QueueTurn) {
-        let place = state.withLock { $0.membership.takeSlot() }
-        runner.requestState.withLock { $0.join(turn, with: place) }?.release(isUnused: true)
-    }
-
-    final override func holdsPlace(of limiter: RequestLimiter) -> Bool {
-        let (turn, held) = runner.requestState.withLock { ($0.turn, $0.placeOrRights) }
-        return turn?.limiter === limiter && (held.place ?? held.rights?.place)?.isHeld == true
-    }
+    final override var placeDemand: PlaceDemand { .forAttempts }
 
     final override func becameReady() {
         runner.becameReady()
@@ -260,6 +251,10 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
 
     final override func becameUnready() {
         runner.becameUnready()
+    }
+
+    final override func subscribeToRetries(_ body: @escaping @Sendable () -> Void) {
+        listenToRetries(body)
     }
 
     final override func runWasStopped() {
@@ -275,6 +270,20 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         case .succeeded: runner.ended(nil)
         case .failed(let error): runner.ended(error)
         }
+    }
+}
+
+extension RetryingOperation: AttemptMaking {
+    var origin: Origin { Origin(runner.original.url) }
+
+    func willRun(by turn: QueueTurn) {
+        let place = state.withLock { $0.takeSlot() }
+        runner.requestState.withLock { $0.join(turn, with: place) }?.release(isUnused: true)
+    }
+
+    func attemptHoldsPlace(of limiter: RequestLimiter) -> Bool {
+        let (turn, held) = runner.requestState.withLock { ($0.turn, $0.placeOrRights) }
+        return turn?.limiter === limiter && (held.place ?? held.rights?.place)?.isHeld == true
     }
 }
 
