@@ -1,9 +1,9 @@
 /// Calls that await their value.
 ///
-/// All have the parameters of ``operation(_:_:object:parameters:as:_:)``, or take a decoder instead of a type. To cancel the
+/// All have the parameters of `operation(_:_:object:parameters:as:_:)`, or take a decoder instead of a type. To cancel the
 /// Task cancels the request.
 extension RequestClient {
-    /// Gets a value. See ``operation(_:_:object:parameters:as:_:)`` for the parameters.
+    /// Gets a value. See `operation(_:_:object:parameters:as:_:)` for the parameters.
     public func get<Value: Decodable & Sendable>(
         _ path: String, parameters: [String: ParameterValue] = [:], as type: Value.Type = Value.self,
         _ edit: (inout RequestOptions) -> Void = { _ in }
@@ -146,7 +146,7 @@ extension RequestClient {
         return try await operation.value
     }
 
-    /// Uploads a body and decodes the response as ``operation(_:_:object:parameters:as:_:)`` does.
+    /// Uploads a body and decodes the response as `operation(_:_:object:parameters:as:_:)` does.
     public func upload<Value: Decodable & Sendable>(
         _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
         as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
@@ -166,7 +166,7 @@ extension RequestClient {
         return try await operation.value
     }
 
-    /// Uploads files in a form and decodes the response as ``operation(_:_:object:parameters:as:_:)`` does.
+    /// Uploads files in a form and decodes the response as `operation(_:_:object:parameters:as:_:)` does.
     public func upload<Value: Decodable & Sendable>(
         files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
         parameters: [String: ParameterValue] = [:], as type: Value.Type = Value.self,

@@ -23,7 +23,7 @@ extension RequestClient {
     }
 
     /// Makes the operation of a request whose value a decoder makes. See
-    /// ``operation(_:_:object:parameters:as:_:)``.
+    /// `operation(_:_:object:parameters:as:_:)`.
     public func operation<Value: Sendable>(
         _ method: HTTPMethod, _ path: String, object: (any Encodable & Sendable)? = nil,
         parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
@@ -85,7 +85,7 @@ extension RequestClient {
     }
 
     /// Makes the operation of an upload whose value is decoded as that of
-    /// ``operation(_:_:object:parameters:as:_:)``.
+    /// `operation(_:_:object:parameters:as:_:)`.
     public func uploadOperation<Value: Decodable & Sendable>(
         _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
         as type: Value.Type, _ edit: (inout RequestOptions) -> Void = { _ in }
@@ -94,7 +94,7 @@ extension RequestClient {
     }
 
     /// Makes the operation of an upload of files whose value is decoded as that of
-    /// ``operation(_:_:object:parameters:as:_:)``.
+    /// `operation(_:_:object:parameters:as:_:)`.
     public func uploadOperation<Value: Decodable & Sendable>(
         files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
         parameters: [String: ParameterValue] = [:], as type: Value.Type,

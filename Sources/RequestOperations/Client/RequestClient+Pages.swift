@@ -8,7 +8,7 @@ extension RequestClient {
     ///
     /// Each page is a request of this client, with its fields, hooks and observers. The settings are those of this call. The
     /// parameters go with the first page only, because the link to the next one has its own. If the first request cannot be
-    /// made, the sequence throws the reason. The parameters are those of ``get(_:parameters:as:_:)``.
+    /// made, the sequence throws the reason. The parameters are those of `get(_:parameters:as:_:)`.
     public func pages<Value: Decodable & Sendable>(
         of path: String, parameters: [String: ParameterValue] = [:], as type: Value.Type = Value.self,
         _ edit: (inout RequestOptions) -> Void = { _ in }

@@ -21,7 +21,7 @@ public struct RequestAdapter: Sendable {
     /// send such a request again by itself. The attempt fails, and the next attempt runs the adapters again.
     ///
     /// It is `true` for adapters that always give the same result: fields, a base URL, an idempotency key. It is
-    /// `false` for adapters that run a closure, such as ``bearerToken(_:)``. The closure may insert a value that counts
+    /// `false` for adapters that run a closure, such as `bearerToken(_:)`. The closure may insert a value that counts
     /// only once: a one-time token, a nonce, a time stamp. ``repeatable()`` declares that it does not.
     public let isRepeatable: Bool
 

@@ -165,20 +165,6 @@ public struct Backoff: Sendable, Hashable {
     }
 }
 
-extension Duration {
-    /// The duration in seconds.
-    package var inSeconds: Double { self / .seconds(1) }
-
-    /// A number of seconds, rounded to the nanosecond. So 0.3 becomes exactly 300 milliseconds, although the `Double`
-    /// is not exactly 0.3. NaN and negative numbers become zero. From 9e9 seconds (285 years) on we keep whole seconds
-    /// only, at most 9e18 of them.
-    package static func rounded(seconds: Double) -> Duration {
-        guard seconds > 0 else { return .zero }
-        guard seconds < 9e9 else { return .seconds(Int64(min(seconds, 9e18))) }
-        return .nanoseconds(Int64((seconds * 1e9).rounded()))
-    }
-}
-
 /// A shared source of random numbers for jitter.
 ///
 /// It is a reference type behind a lock, not a value. If each operation's configuration had a copy, every operation

@@ -17,7 +17,7 @@
         }
 
         private static func line(_ host: String, _ driver: CurlDriver) throws -> OriginLine {
-            OriginLine(of: try CurlTransfer.to(host, over: driver))
+            OriginLine(of: try CurlTransfer.to(host, over: driver), mayShare: false)
         }
 
         private func line(_ host: String) throws -> OriginLine { try Self.line(host, driver) }

@@ -264,7 +264,6 @@
             let (peer, transport, url) = try await PythonPeer.http2(.contentHTTP2)
             var request = URLRequest(url: url)
             request.httpMethod = "POST"
-            // Over older versions a larger one would have a connection to itself, from which libcurl reads no more then.
             var task = TransportTask.upload(request, from: .data(Data(count: 10 << 10)))
             task.limits.idle = .seconds(5)
             let upload = Task { [task] in try await transport.perform(task) { _ in } }

@@ -7,7 +7,7 @@
         private let driver = CurlDriver(CurlTransport.with { _ in }.configuration)
 
         private func lines(_ count: Int) throws -> [OriginLine] {
-            try (0..<count).map { OriginLine(of: try CurlTransfer.to("\($0).example", over: driver)) }
+            try (0..<count).map { OriginLine(of: try CurlTransfer.to("\($0).example", over: driver), mayShare: false) }
         }
 
         @Test func `As many look-ups begin as the bound says, and the next ones when some end`() throws {

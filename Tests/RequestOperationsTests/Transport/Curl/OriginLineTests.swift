@@ -4,6 +4,7 @@
 
     @testable import RequestOperations
 
+    @Suite(.timeLimit(.minutes(10)))
     struct OriginLineTests {
         private static func transfers(
             _ count: Int, _ url: String = "https://a.example/", isNew: Bool = false, bound: Int? = 64
@@ -26,7 +27,7 @@
         private static func line(
             of transfers: [CurlTransfer], connections: Int = 0, isHTTP2: Bool? = nil
         ) -> OriginLine {
-            let line = OriginLine(of: transfers[0])
+            let line = OriginLine(of: transfers[0], mayShare: true)
             for _ in 0..<connections { line.noteConnection() }
             if let isHTTP2 { line.noteAnswer(isHTTP2: isHTTP2) }
             for transfer in transfers { line.enter(transfer) }
@@ -44,8 +45,7 @@
             return areNew
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
-        func `The first to an unknown origin goes alone, and the others when it was sent`() throws {
+        @Test func `The first to an unknown origin goes alone, and the others when it was sent`() throws {
             let transfers = try Self.transfers(5)
             let line = Self.line(of: transfers)
             #expect(Self.takeAll(line).count == 1 && transfers[0].place == .submitted(until: nil))
@@ -54,13 +54,40 @@
             #expect(Self.takeAll(line).count == 4)
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
-        func `When the first fails, the others do not wait for one another`() throws {
+        @Test func `When the first fails, the others do not wait for one another`() throws {
             let transfers = try Self.transfers(5, bound: 3)
             let line = Self.line(of: transfers)
             Self.takeAll(line)
             line.noteEnd(transfers[0])
             #expect(Self.takeAll(line).count == 3)
+        }
+
+        @Test func `When the first is cancelled, the next goes alone`() throws {
+            let transfers = try Self.transfers(5, bound: 3)
+            let line = Self.line(of: transfers)
+            Self.takeAll(line)
+            transfers[0].outcome = .stopped(.aborted)
+            line.noteEnd(transfers[0])
+            #expect(Self.takeAll(line).count == 1)
+        }
+
+        @Test func `A failure is forgotten when all have ended`() throws {
+            let transfers = try Self.transfers(5, bound: 3)
+            let line = Self.line(of: Array(transfers[..<1]))
+            Self.takeAll(line)
+            line.noteEnd(transfers[0])
+            for transfer in transfers[1...] { line.enter(transfer) }
+            #expect(Self.takeAll(line).count == 1)
+        }
+
+        @Test func `A line whose waiting transfers have all ended is idle`() throws {
+            let transfers = try Self.transfers(2, bound: 1)
+            let line = Self.line(of: transfers)
+            Self.takeAll(line)
+            line.noteEnd(transfers[1])
+            #expect(!line.isIdle)
+            line.noteEnd(transfers[0])
+            #expect(line.isIdle && line.next() == nil)
         }
 
         @Test func `Those that wait go in the order in which they came`() throws {
@@ -83,8 +110,7 @@
             #expect(Self.takeAll(line).count == 1)
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
-        func `Over HTTP/2 there are as many as the connections take, and one that may make the next`() throws {
+        @Test func `Over HTTP/2 there are as many as the connections take, and one that may make the next`() throws {
             let transfers = try Self.transfers(103)
             let line = Self.line(of: transfers, connections: 1, isHTTP2: true)
             #expect(Self.takeAll(line).count == 101)
@@ -92,14 +118,12 @@
             #expect(Self.takeAll(line).count == 2)
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
-        func `Over HTTP/2 there are no more than all connections take that may be`() throws {
+        @Test func `Over HTTP/2 there are no more than all connections take that may be`() throws {
             let transfers = try Self.transfers(103, bound: 1)
             #expect(Self.takeAll(Self.line(of: transfers, connections: 1, isHTTP2: true)).count == OriginLine.streams)
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
-        func `Those that want a new connection share one`() throws {
+        @Test func `Those that want a new connection share one`() throws {
             let transfers = try Self.transfers(3, isNew: true)
             let line = Self.line(of: transfers, connections: 1, isHTTP2: true)
             #expect(Self.takeAll(line) == [true])
@@ -107,8 +131,7 @@
             #expect(Self.takeAll(line) == [false, false])
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
-        func `One that wants a new connection does not take one that was made before it came`() throws {
+        @Test func `One that wants a new connection does not take one that was made before it came`() throws {
             let driver = CurlDriver(CurlTransport.with { _ in }.configuration)
             let transfers = try (0...1).map {
                 try Self.transfer("https://a.example/", driver, true, submitted: $0 == 0 ? 0 : 2)

@@ -20,7 +20,7 @@
                 lines = lines.filter { !$0.value.isIdle }
                 mostLines = max(64, 2 * lines.count)
             }
-            let line = OriginLine(of: transfer)
+            let line = OriginLine(of: transfer, mayShare: transfer.mayShare)
             lines[transfer.origin] = line
             return line
         }
@@ -111,12 +111,14 @@
         }
 
         /// Submits a request once more that was not sent, because libcurl chose a connection that has ended. Returns whether
-        /// it does so.
+        /// it does so. The first time, one that can share goes back to its line. The second time it asks for a connection of
+        /// its own, since libcurl keeps an ended connection while another stream of it waits for its consumer.
         func retriesConnection(_ transfer: CurlTransfer, _ easy: EasyHandle) -> Bool {
             guard transfer.outcome == nil, transfer.connection.loss == .beforeUse else { return false }
             transfer.forgetConnecting()
             easy.keepConnection(true)
-            if transfer.mayShare, let line = transfer.line {
+            if let line = transfer.line, transfer.mayShare, line.speaksHTTP2 != false, !transfer.wasTakenBack {
+                transfer.wasTakenBack = true
                 line.takeBack(transfer)
                 transfer.wait?.begin()
                 noteRoom(in: line)
@@ -158,11 +160,20 @@
         /// Submits the transfers again that lacked a descriptor. If none did for a while, lifts the bound that they brought.
         func checkDescriptors() {
             guard nextDescriptorCheck <= now else { return }
-            if withoutDescriptor.isEmpty { boundConnections() }
+            if withoutDescriptor.isEmpty { liftDescriptorBound() }
             nextDescriptorCheck = withoutDescriptor.isEmpty ? .max : now.adding(100_000_000)
             let transfers = withoutDescriptor
             withoutDescriptor = []
             for transfer in transfers where transfer.place.isAwaitingDescriptor { submit(transfer) }
+        }
+
+        /// libcurl looks at its own line only when a transfer ends. So those that wait there are submitted anew.
+        private func liftDescriptorBound() {
+            boundConnections()
+            for transfer in active where transfer.place == .submitted(until: nil) {
+                if let easy = transfer.easy { curl_multi_remove_handle(multi, easy.pointer) }
+                submit(transfer)
+            }
         }
 
         /// Bounds the number of connections, in use and idle.

@@ -34,16 +34,16 @@
         /// Whether it waits for a look-up.
         var awaitsLookup = false
 
-        init(of transfer: CurlTransfer) {
+        init(of transfer: CurlTransfer, mayShare: Bool) {
             let configuration = transfer.driver.configuration
             origin = transfer.origin
-            mayShare = transfer.mayShare
+            self.mayShare = mayShare
             mostConnections = configuration.maximumConnectionsPerHost ?? .max
             if mayShare, configuration.httpVersions == .http2PriorKnowledge { speaksHTTP2 = true }
         }
 
         /// Whether nothing about it has to be remembered.
-        var isIdle: Bool { running == 0 && connections == 0 && waiting.isEmpty }
+        var isIdle: Bool { running == 0 && connections == 0 && waitingCount == 0 }
 
         /// How many transfers wait.
         var waitingCount: Int { waiting.count - endedCount }
@@ -118,17 +118,19 @@
 
         /// A transfer has ended.
         func noteEnd(_ transfer: CurlTransfer) {
-            guard transfer.place == .inLine else {
+            if transfer.place == .inLine {
+                endedCount += 1
+                transfer.place = .ended
+                if waitingCount == 0 || endedCount > max(64, waiting.count / 2) {
+                    waiting.removeAll { $0.place != .inLine }
+                    endedCount = 0
+                }
+            } else {
                 running -= 1
-                if maker === transfer { (maker, hasFailed) = (nil, true) }
-                return
+                // A cancel says nothing about the host. The next one makes the connection then.
+                if maker === transfer { (maker, hasFailed) = (nil, !transfer.wasAborted) }
             }
-            endedCount += 1
-            transfer.place = .ended
-            if endedCount > max(64, waiting.count / 2) {
-                waiting.removeAll { $0.place != .inLine }
-                endedCount = 0
-            }
+            if running == 0, waitingCount == 0 { hasFailed = false }
         }
 
         // MARK: Connections

@@ -57,6 +57,8 @@
         var connection = TransferConnection()
         /// The requests to its origin, among which it is.
         var line: OriginLine?
+        /// Whether it went back to the line once, since the connection that libcurl chose had ended.
+        var wasTakenBack = false
         /// Whether the body goes into memory without asking the state machine for each piece.
         var keepsAll = false
         /// How many bytes are kept while the Task has not answered the head.
@@ -129,6 +131,9 @@
 
         /// Whether libcurl carried the transfer out to its end.
         var isWhole: Bool { if case .finished(CURLE_OK)? = outcome { true } else { false } }
+
+        /// Whether its Task ended it.
+        var wasAborted: Bool { if case .stopped(.aborted)? = outcome { true } else { false } }
 
         /// Whether the response is complete although libcurl failed because it continued over HTTP/2. libcurl 7.88
         /// tries to send the rest of a request over a stream that the server closed. If the server ended the connection
