@@ -110,8 +110,8 @@ struct WaitingRoom {
 /// since a fixed start.
 ///
 /// A host that has really recovered answers the released requests. A host that serves others but not these does not. So
-/// each failed release doubles the number of successes until the next release, and each one that succeeds halves it. It
-/// is forgotten an hour after the last failure.
+/// each round of releases with a failure doubles the number of successes until the next one, and each release that
+/// succeeds halves it. It is forgotten an hour after the last failure.
 package struct RecoveryDoubt: Sendable {
     /// One release follows this many successes.
     private var successes: Int64 = 1
@@ -135,11 +135,12 @@ package struct RecoveryDoubt: Sendable {
         owed = min(owed, successes - 1)
     }
 
-    /// Records that a released request failed by a fault of the host.
+    /// Records that a released request failed by a fault of the host. Others that were released with it count no more.
     package mutating func failed(at now: Int64) {
+        defer { lastFailure = now }
+        guard owed == 0 else { return }
         successes = min(successes * 2, 1 << 40)
         owed = successes - 1
-        lastFailure = now
     }
 }
 

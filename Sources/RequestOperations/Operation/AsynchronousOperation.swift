@@ -255,7 +255,10 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
     /// Stops waiting for another operation.
     public final override func removeDependency(_ operation: Operation) {
-        state.withLock { $0.open { $0.remove(operation) } }?.open()
+        state.withLock { state in
+            state.preconditions?.forgetRule(of: operation)
+            return state.open { $0.remove(operation) }
+        }?.open()
     }
 }
 

@@ -56,6 +56,11 @@ struct Preconditions {
         if case .collects = phase { true } else { false }
     }
 
+    /// Forgets what the failure of a dependency means, unless the check has begun.
+    mutating func forgetRule(of dependency: Operation) {
+        if isCollecting { rules[ObjectIdentifier(dependency)] = nil }
+    }
+
     /// Begins the check. Returns `nil` if it has begun before.
     ///
     /// - Parameter dependencies: The dependencies in the order of adding. All have finished.
@@ -97,6 +102,7 @@ extension OperationLifecycle {
     ) -> (isNew: Bool, gate: Operation?) {
         guard isPending else { return (false, nil) }
         let isNew = dependencies.add(dependency)
+        if rule == .run { preconditions?.forgetRule(of: dependency) }
         let gate = rule == .run ? nil : add(of: operation) { $0.rules[ObjectIdentifier(dependency)] = rule }
         return (isNew, gate ?? (isNew ? makeGateIfSeen(of: operation) : nil))
     }
@@ -155,7 +161,11 @@ extension AsynchronousOperation {
         guard !conditions.isEmpty else { return pass() }
         let evaluation = Task.detached(priority: qualityOfService.taskPriority) {
             do {
-                for condition in conditions { try await condition.evaluate { self.refuse(with: $0) } }
+                for condition in conditions {
+                    // The limit of the one before may have ended the operation.
+                    try Task.checkCancellation()
+                    try await condition.evaluate { self.refuse(with: $0) }
+                }
                 self.pass()
             } catch {
                 self.refuse(with: error)

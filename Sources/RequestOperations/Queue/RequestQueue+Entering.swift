@@ -163,7 +163,10 @@ extension RequestQueue: OperationStarter {
     /// Gives a place to an operation in the line.
     private func give(_ slot: RequestLimiter.Slot, to operation: Operation) {
         if let ours = operation as? any StartableOperation {
-            if ours.take(slot) { enter(ours) } else { slot.release(isUnused: true) }
+            guard !ours.take(slot) else { return enter(ours) }
+            slot.release(isUnused: true)
+            // A condition or a key may have been added while it stood in line.
+            ours.proceed()
         } else if operation.isCancelled || operation.dependencies.allSatisfy(\.isFinished) {
             // Without a limit there is nothing to count, so we do not watch the operation.
             let isCounted = limiter.total != nil

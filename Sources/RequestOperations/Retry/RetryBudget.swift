@@ -67,7 +67,7 @@ public struct RetryBudget: Sendable, Hashable {
         self.init(
             RetryBucket.Terms(
                 reserve: reserve, capacity: max(reserve, 10), perSecond: perSecond,
-                rest: perSecond > 0 ? window.nanoseconds : HostMemory.longestRest),
+                rest: window.nanoseconds),
             mode)
         perRequest = usable(ratio)
     }

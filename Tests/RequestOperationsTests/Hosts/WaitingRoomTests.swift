@@ -94,6 +94,13 @@ import Testing
         #expect(Self.releases(of: 240) == [1, 3, 7, 15, 31, 63, 127])
     }
 
+    @Test func `Failures of one round of releases count once`() {
+        var doubt = RecoveryDoubt()
+        for _ in 1...32 { doubt.failed(at: 0) }
+        let releases = [doubt.releases(at: 0), doubt.releases(at: 0)]
+        #expect(releases == [false, true])
+    }
+
     @Test func `Where releases succeed every success releases`() {
         #expect(Self.releases(of: 100) { _ in false } == Array(1...100))
     }

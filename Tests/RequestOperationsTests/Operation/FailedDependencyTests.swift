@@ -99,6 +99,15 @@ import Testing
         #expect(try await second.value == 2)
     }
 
+    @Test func `The rule of a dependency can be set back to run`() async throws {
+        let failing = Work<Void> { throw Problem() }
+        let dependent = Work { 1 }
+        dependent.addDependency(failing, ifFails: .cancel)
+        dependent.addDependency(failing, ifFails: .run)
+        OperationQueue().addOperations([failing, dependent])
+        #expect(try await dependent.value == 1)
+    }
+
     @Test func `The cause is the dependency that was added first`() async {
         let (first, second) = (Work<Int> { throw Problem() }, Work { 1 })
         second.cancel()

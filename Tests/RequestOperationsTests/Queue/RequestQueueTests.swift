@@ -135,6 +135,16 @@ extension OperationQueue {
         await count.count(2000)
     }
 
+    @Test func `A condition that comes while its operation stands in line is checked`() async throws {
+        let queue = RequestQueue()
+        queue.isSuspended = true
+        let operation = Work { 1 }
+        queue.addOperation(operation)
+        operation.addCondition(.custom("late") {})
+        queue.isSuspended = false
+        #expect(try await operation.value == 1)
+    }
+
     @Test func `A long chain runs and is released without recursion`() async throws {
         let queue = RequestQueue()
         var last = Work {}
