@@ -1,4 +1,4 @@
-/// Whoever starts operations: an operation that runs others as its members, or a queue of this package.
+/// What starts operations: an operation that runs others as its members, or a queue of this package.
 ///
 /// A queue holds an operation back until it may run and there is a place for it (``OperationLifecycle/Hold``). Then it gives
 /// it to Foundation's queue, which starts it. An operation that runs others calls ``StartableOperation/start(by:)``.

@@ -102,8 +102,12 @@ extension OperationLifecycle {
     ) -> (isNew: Bool, gate: Operation?) {
         guard isPending else { return (false, nil) }
         let isNew = dependencies.add(dependency)
-        if rule == .run { preconditions?.forgetRule(of: dependency) }
-        let gate = rule == .run ? nil : add(of: operation) { $0.rules[ObjectIdentifier(dependency)] = rule }
+        var gate: Operation?
+        if rule == .run {
+            preconditions?.forgetRule(of: dependency)
+        } else {
+            gate = add(of: operation) { $0.rules[ObjectIdentifier(dependency)] = rule }
+        }
         return (isNew, gate ?? (isNew ? makeGateIfSeen(of: operation) : nil))
     }
 

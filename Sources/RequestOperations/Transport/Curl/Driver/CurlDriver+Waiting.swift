@@ -24,7 +24,7 @@
         /// the next of several requests that follow one another. So the thread does so after a short wait, if there is one
         /// request at most. Returns whether there is work.
         private func findsWork(_ multi: UnsafeMutableRawPointer, since began: Int64) -> Bool {
-            guard lastWaitWasShort, !goesOnAtOnce, fruitlessTurns == 0, transferCount <= 1, Self.hasSeveralProcessors
+            guard lastWaitWasShort, !goesOnAtOnce, fruitlessTurns == 0, active.count <= 1, Self.hasSeveralProcessors
             else { return false }
             while CurlLibrary.now - began < Self.moment {
                 if poll(multi, 0) || inbox.withLock({ $0.keepsAwake(hasTransfers: hasTransfers) }) { return true }

@@ -170,8 +170,6 @@
         /// Whether there is a transfer that has not ended.
         var hasTransfers: Bool { !active.isEmpty }
 
-        var transferCount: Int { active.count }
-
         private func end(_ multi: UnsafeMutableRawPointer) {
             for easy in lastingLookups.values { curl_multi_remove_handle(multi, easy.pointer) }
             lastingLookups = [:]
