@@ -24,25 +24,20 @@ static int group_of(const char *name) {
     return group >= 0 && group < LOOKUPS_GROUPS ? group : -1;
 }
 
-struct wait {
-    struct lookups *these;
-    int count;
-};
-
 static void end_wait(void *context) {
-    const struct wait *wait = context;
-    wait->these->current -= wait->count;
+    struct lookups *these = context;
+    these->current--;
     pthread_mutex_unlock(&lock);
 }
 
-static void wait_for_answer(int group, int count) {
+static void wait_for_answer(int group) {
     pthread_mutex_lock(&lock);
-    struct wait wait = {&lookups[group], count};
-    wait.these->all += count;
-    wait.these->current += count;
-    if (wait.these->current > wait.these->most) wait.these->most = wait.these->current;
+    struct lookups *these = &lookups[group];
+    these->all++;
+    these->current++;
+    if (these->current > these->most) these->most = these->current;
     // libcurl 8.16 cancels the threads of look-ups that nobody wants any more.
-    pthread_cleanup_push(end_wait, &wait);
+    pthread_cleanup_push(end_wait, these);
     while (!is_answered[group]) pthread_cond_wait(&answered, &lock);
     pthread_cleanup_pop(1);
 }
@@ -61,10 +56,10 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
         (int (*)(const char *, const char *, const struct addrinfo *, struct addrinfo **))dlsym(RTLD_NEXT, "getaddrinfo");
     int group = group_of(name);
     if (group < 0) return system(name, service, hints, addresses);
-    // From 8.20 on, libcurl asks for each family by itself.
-    bool is_second = hints && hints->ai_family == AF_INET6;
-    wait_for_answer(group, is_second ? 0 : 1);
-    if (is_second) return EAI_NONAME;
+    // From 8.20 on, libcurl asks for each family by itself. It connects to the first address that it gets, and keeps the name
+    // for others when it has both answers. So that of IPv6 comes at once: the name is known when the address is.
+    if (hints && hints->ai_family == AF_INET6) return EAI_NONAME;
+    wait_for_answer(group);
     if (fails(group)) return EAI_AGAIN;
     return system("127.0.0.1", service, hints, addresses);
 }

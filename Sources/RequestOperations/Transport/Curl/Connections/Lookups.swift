@@ -66,7 +66,9 @@
     }
 
     extension CurlLibrary {
-        /// Whether the threads of look-ups belong to the multi handle, which waits for them to end.
+        /// Whether the threads of look-ups belong to the multi handle, which waits for them to end and bounds their number.
+        /// Such a library connects to the first address, and keeps the name once both families have answered. A request that
+        /// begins between the two looks the name up once more.
         static let keepsThreadsForLookups = version >= Version(8, 20)
     }
 
