@@ -43,17 +43,11 @@
 
         private func submitWaiting(of line: OriginLine) {
             while let transfer = line.next() {
-                let connects = line.nextConnects
-                if connects, transfer.hasName || mayUseProxy {
+                if line.nextConnects, transfer.hasName || mayUseProxy {
                     guard lookups.hasRoom else { return lookups.wait(line) }
                     beginLookup(transfer)
                 }
-                let isNew = line.takeNext()
-                if transfer.makesConnectionsApart, isNew || connects {
-                    transfer.easy?.askForFreshHTTP2()
-                } else if isNew {
-                    transfer.easy?.askForFreshConnection()
-                }
+                if line.takeNext() { transfer.easy?.askForFreshConnection() }
                 submit(transfer)
             }
         }
@@ -124,7 +118,7 @@
                 noteRoom(in: line)
                 return true
             }
-            if transfer.makesConnectionsApart { easy.askForFreshHTTP2() } else { easy.askForFreshConnection() }
+            easy.askForFreshConnection()
             submit(transfer)
             return true
         }

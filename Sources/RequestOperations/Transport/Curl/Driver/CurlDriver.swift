@@ -23,6 +23,8 @@
         private(set) var now: Int64 = 0
         var multi: UnsafeMutableRawPointer?
         private(set) var active: [CurlTransfer] = []
+        /// For how many of them a connection is made.
+        var connecting = 0
         /// The transfers whose Task may have something to do.
         var ready: [CurlTransfer] = []
         var lookups = Lookups()
@@ -268,6 +270,7 @@
             transfer.wait?.end()
             if transfer.mayHaveUnsentHead { transfer.easy?.wearOut() }
             leaveLine(transfer)
+            transfer.connection.end()
             (transfer.upload as? StreamUpload)?.close()
             if !transfer.isForMemory { deliver(transfer) }
             transfer.ended = CurlLibrary.now

@@ -50,7 +50,12 @@
         /// Whether it is in the driver's list of those whose Task may be resumed.
         var isReady = false
         /// Where it is on its way.
-        var place = Place.new
+        var place = Place.new {
+            didSet {
+                if oldValue.isConnecting { driver.connecting -= 1 }
+                if place.isConnecting { driver.connecting += 1 }
+            }
+        }
         /// Whether it has room for a look-up.
         var looksUp = false
         var deadlines = TransferDeadlines()
@@ -81,7 +86,7 @@
         var kept = Data()
         /// Bytes of the body that arrived, after decompression.
         var received: Int64 = 0
-        /// When libcurl got the transfer; 0 if it never did.
+        /// When the driver took the transfer on; 0 if it never did.
         var began: Int64 = 0
         /// When the request was last sent.
         var sent: Int64 = 0
@@ -323,8 +328,14 @@
             case silence
         }
 
-        /// Whether libcurl has closed the connection that the request was last sent over.
-        var isClosed: Bool { known.map { $0.socket == nil } ?? false }
+        /// Whether libcurl had closed the connection that the request was last sent over when the transfer ended.
+        private(set) var wasClosed = false
+
+        /// The transfer ends. The Task reads this value from now on, and the connection goes on.
+        mutating func end() {
+            wasClosed = known.map { $0.socket == nil } ?? false
+            known = nil
+        }
 
         /// A socket was made for it.
         mutating func opens(_ socket: Int32) {

@@ -27,8 +27,8 @@
         /// From 7.88 to 8.3, libcurl tries the next address of a host after a refusal only when it happens to run again. So
         /// the driver runs it twice.
         var forgetsAddresses: Bool {
-            CurlLibrary.version >= CurlLibrary.Version(7, 88) && CurlLibrary.version < CurlLibrary.Version(8, 4)
-                && active.contains { $0.place.isConnecting }
+            connecting > 0 && CurlLibrary.version >= CurlLibrary.Version(7, 88)
+                && CurlLibrary.version < CurlLibrary.Version(8, 4)
         }
 
         // 7.88 and others ask for events that they cannot use: while the window of an HTTP/2 upload is full, they ask when
@@ -49,7 +49,8 @@
 
         /// The steps of a TLS handshake are not told. While TCP connects, there is no work for the thread.
         private var isShakingHands: Bool {
-            active.contains { $0.place.isConnecting && $0.connection.newSockets.contains(where: isConnected) }
+            connecting > 0
+                && active.contains { $0.place.isConnecting && $0.connection.newSockets.contains(where: isConnected) }
         }
 
         private func isConnected(_ socket: Int32) -> Bool {
