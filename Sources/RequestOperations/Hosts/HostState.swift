@@ -52,7 +52,7 @@ enum HostMemory {
 ///
 /// A transition returns whom to tell or to wake. The caller does so when it no longer holds the lock of the table.
 struct HostState {
-    private var budgets: [RetryBudget: RetryBucket] = [:]
+    private var budgets: [RetryBudget: TokenBucket] = [:]
     private var circuits: [CircuitBreaker: CircuitState] = [:]
     private var silence: Silence?
     private var room: WaitingRoom?
@@ -97,19 +97,19 @@ struct HostState {
     mutating func countRequest(under budget: RetryBudget, at now: Int64) {
         // A full bucket, like a new one that starts full, gains nothing.
         guard budget.perRequest > 0, !budget.bucket.startsFull || budgets[budget] != nil else { return }
-        budgets[budget, default: RetryBucket(budget.bucket, at: now)].add(budget.perRequest, at: now)
+        budgets[budget, default: TokenBucket(budget.bucket, at: now)].add(budget.perRequest, at: now)
     }
 
     /// Takes tokens for a retry. Returns how long it must wait for them, or `nil` if it is refused.
     ///
     /// - Parameter limit: The time within which the retry must begin. With zero, only tokens that are there are taken.
     mutating func take(_ tokens: Double, from budget: RetryBudget, within limit: Int64, at now: Int64) -> Int64? {
-        budgets[budget, default: RetryBucket(budget.bucket, at: now)].take(tokens, at: now, within: limit)
+        budgets[budget, default: TokenBucket(budget.bucket, at: now)].take(tokens, at: now, within: limit)
     }
 
     /// Takes tokens for a retry that is sent in any case.
     mutating func spend(_ tokens: Double, of budget: RetryBudget, at now: Int64) {
-        budgets[budget, default: RetryBucket(budget.bucket, at: now)].spend(tokens, at: now)
+        budgets[budget, default: TokenBucket(budget.bucket, at: now)].spend(tokens, at: now)
     }
 
     /// Puts tokens back. A bucket that is not there is full.
@@ -118,8 +118,8 @@ struct HostState {
     }
 
     /// What a retry would find. It takes nothing.
-    func bucket(of budget: RetryBudget, at now: Int64) -> RetryBucket {
-        budgets[budget] ?? RetryBucket(budget.bucket, at: now)
+    func bucket(of budget: RetryBudget, at now: Int64) -> TokenBucket {
+        budgets[budget] ?? TokenBucket(budget.bucket, at: now)
     }
 
     // MARK: Circuits

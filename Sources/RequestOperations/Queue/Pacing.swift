@@ -85,15 +85,18 @@ struct Pace {
         /// When the first 429 of a series came.
         let began: Int64
         var phase: Phase
-        var bucket = TokenBucket()
+        var bucket: TokenBucket
+
+        /// Makes the rate after a 429. The next attempt waits as if one began now.
+        init(perSecond: Double, growth: Double, at now: Int64) {
+            (self.perSecond, self.growth, began) = (perSecond, growth, now)
+            phase = .refused(at: now, sent: 0)
+            bucket = TokenBucket(.rate(perSecond), holding: 0, at: now)
+        }
 
         func perSecond(at now: Int64) -> Double {
             guard case .grows(let start) = phase else { return perSecond }
             return perSecond * pow(growth, Double(max(now - start, 0)) / 1e9)
-        }
-
-        func spacing(at now: Int64) -> TokenBucket.Spacing {
-            TokenBucket.Spacing(perSecond: perSecond(at: now))
         }
 
         /// Whether a 429 belongs to attempts that were in flight together with one that was refused before.
@@ -129,10 +132,8 @@ struct Pace {
     private static let memory = 60 * second
 
     private let adapts: Bool
-    private let setPerSecond: Double
-    /// The spacing of the set rate. `nil` means no bound.
-    private let setSpacing: TokenBucket.Spacing?
-    private var setBucket = TokenBucket()
+    /// The bucket of the set rate. `nil` means no bound.
+    private var set: TokenBucket?
     private var learned: Learned?
     private var accepted = RecentCount()
 
@@ -143,37 +144,39 @@ struct Pace {
     ///   - adapts: Whether a 429 lowers it.
     init(rate: RequestLimiter.Rate?, adapts: Bool) {
         self.adapts = adapts
-        setPerSecond = rate?.perSecond ?? .infinity
-        setSpacing = rate.map { TokenBucket.Spacing(perSecond: $0.perSecond, burst: $0.burst) }
+        set = rate.map { TokenBucket(.rate($0.perSecond, burst: $0.burst), at: 0) }
     }
 
     /// When the next attempt may begin. If it may begin now, this is `now`.
     func nextTime(at now: Int64) -> Int64 {
-        let next = setSpacing.map { setBucket.nextTime($0, at: now) } ?? now
+        var wait = set?.wait(for: 1, at: now) ?? 0
         // A burst belongs to the set rate. The learned rate allows none.
-        guard let learned = known(at: now), learned.perSecond(at: now) < setPerSecond else { return next }
-        return max(next, learned.bucket.nextTime(learned.spacing(at: now), at: now))
+        if let learned = known(at: now), learned.perSecond(at: now) < set?.terms.perSecond ?? .infinity {
+            wait = max(wait, learned.bucket.wait(for: 1, at: now))
+        }
+        return now.adding(wait)
     }
 
     /// Records that an attempt begins. Has no effect without a rate.
     mutating func take(at now: Int64) {
-        if let setSpacing { setBucket.take(setSpacing, at: now) }
+        set?.spend(1, at: now)
         guard var known = known(at: now) else { return }
-        known.bucket.take(known.spacing(at: now), at: now)
+        known.bucket.change(to: .rate(known.perSecond(at: now)), at: now)
+        known.bucket.spend(1, at: now)
         if case .refused(let time, let sent) = known.phase { known.phase = .refused(at: time, sent: sent + 1) }
         learned = known
     }
 
     /// Records that an attempt that had begun was not sent.
     mutating func giveBack(at now: Int64) {
-        if let setSpacing { setBucket.giveBack(setSpacing, at: now) }
+        set?.add(1, at: now)
         guard var known = known(at: now) else { return }
         if case .refused(let time, let sent) = known.phase {
             // An attempt that began before the 429 is not part of the wait after it.
             guard sent > 0 else { return }
             known.phase = .refused(at: time, sent: sent - 1)
         }
-        known.bucket.giveBack(known.spacing(at: now), at: now)
+        known.bucket.add(1, at: now)
         learned = known
     }
 
@@ -198,90 +201,35 @@ struct Pace {
             let taken = Double(accepted.count(at: now))
             guard taken > known.perSecond else { return }
             (known.perSecond, known.growth) = (taken, Self.growth)
-            known.bucket.shorten(to: known.spacing(at: now), from: now)
+            let empty = TokenBucket(.rate(taken), holding: 0, at: now)
+            if empty.wait(for: 1, at: now) < known.bucket.wait(for: 1, at: now) { known.bucket = empty }
         }
         learned = known
     }
 
     private mutating func wasRefused(at now: Int64) {
-        let phase = Learned.Phase.refused(at: now, sent: 0)
-        var next: Learned
-        if let known = known(at: now), known.isOfSeries(at: now) {
-            next = known
-            next.phase = phase
+        let known = known(at: now)
+        if var series = known, series.isOfSeries(at: now) {
+            series.phase = .refused(at: now, sent: 0)
+            series.bucket = TokenBucket(.rate(series.perSecond), holding: 0, at: now)
+            learned = series
         } else {
             let taken = Double(accepted.count(at: now))
-            let known = known(at: now)
             let perSecond = known?.perSecond(after: taken, at: now) ?? (taken > 0 ? taken : Self.first)
             let growth = taken > 0 ? Self.growth : known?.growth ?? Self.firstGrowth
-            next = Learned(perSecond: max(perSecond, Self.lowest), growth: growth, began: now, phase: phase)
+            learned = Learned(perSecond: max(perSecond, Self.lowest), growth: growth, at: now)
         }
-        next.bucket.wait(next.spacing(at: now), from: now)
-        learned = next
     }
 
     /// Whether it says no more than a new one.
     func isIdle(at now: Int64) -> Bool {
-        setBucket.isFull(at: now) && known(at: now) == nil && accepted.count(at: now) == 0
+        (set?.isAsNew(at: now) ?? true) && known(at: now) == nil && accepted.count(at: now) == 0
     }
 
     /// What the host has shown, unless that is forgotten.
     private func known(at now: Int64) -> Learned? {
         learned.flatMap { $0.isOver(at: now) ? nil : $0 }
     }
-}
-
-/// A token bucket, stored as the time at which it is full again. A pure value. Times are nanoseconds on one clock.
-struct TokenBucket {
-    /// How closely attempts may follow each other.
-    struct Spacing {
-        /// Timers are not exact. Attempts that follow each other more closely than this may catch up by this much.
-        private static let tolerance: Int64 = 10_000_000
-        /// The longest wait. It is 73 years.
-        private static let longest = Int64.max / 4
-
-        /// The time between two attempts.
-        let interval: Int64
-        /// How long before the bucket is full the next attempt may begin.
-        fileprivate let slack: Int64
-
-        init(perSecond: Double, burst: Int = 1) {
-            // The whole burst fits into the longest wait. Otherwise fewer attempts than asked for could begin at once.
-            let most = max(Self.longest / Int64(clamping: max(burst, 1)), 1)
-            interval = min(max(Int64(min(1e9 / perSecond, Double(Self.longest))), 1), most)
-            let wanted = min(Int64(clamping: max(burst, 1) - 1), Self.longest / interval) * interval
-            slack = interval < Self.tolerance ? max(wanted, Self.tolerance) : wanted
-        }
-    }
-
-    private var fullAt: Int64 = .min
-
-    /// When the next attempt may begin. If it may begin now, this is `now`.
-    func nextTime(_ spacing: Spacing, at now: Int64) -> Int64 {
-        fullAt > now ? max(fullAt - spacing.slack, now) : now
-    }
-
-    /// Records that an attempt begins.
-    mutating func take(_ spacing: Spacing, at now: Int64) {
-        fullAt = max(fullAt, now).adding(spacing.interval)
-    }
-
-    /// Records that an attempt that had begun was not sent.
-    mutating func giveBack(_ spacing: Spacing, at now: Int64) {
-        if fullAt > now { fullAt -= spacing.interval }
-    }
-
-    /// Makes the next attempt wait as if one began now, unless it waits longer.
-    mutating func wait(_ spacing: Spacing, from now: Int64) {
-        fullAt = max(fullAt, now.adding(spacing.interval))
-    }
-
-    /// Makes the next attempt wait at most as if one began now.
-    mutating func shorten(to spacing: Spacing, from now: Int64) {
-        fullAt = min(fullAt, now.adding(spacing.interval))
-    }
-
-    func isFull(at now: Int64) -> Bool { fullAt <= now }
 }
 
 /// How often something happened in the last second, counted in tenths. A pure value. Times are nanoseconds on one

@@ -30,7 +30,7 @@ public struct RetryBudget: Sendable, Hashable {
         case failing
     }
 
-    let bucket: RetryBucket.Terms
+    let bucket: TokenBucket.Terms
     /// The tokens that each request adds.
     var perRequest = 0.0
     /// The tokens that a retry or a hedge takes.
@@ -43,7 +43,7 @@ public struct RetryBudget: Sendable, Hashable {
     /// ``tokens(capacity:cost:timeoutCost:throttlingCost:refund:)`` has ``Mode/failing``.
     public let mode: Mode
 
-    private init(_ bucket: RetryBucket.Terms, _ mode: Mode) {
+    private init(_ bucket: TokenBucket.Terms, _ mode: Mode) {
         (self.bucket, self.mode) = (bucket, mode)
     }
 
@@ -65,7 +65,7 @@ public struct RetryBudget: Sendable, Hashable {
         let perSecond = usable(minimumPerSecond)
         let reserve = min(perSecond * window.inSeconds, 1e9)
         self.init(
-            RetryBucket.Terms(
+            TokenBucket.Terms(
                 reserve: reserve, capacity: max(reserve, 10), perSecond: perSecond,
                 rest: window.nanoseconds),
             mode)
@@ -94,7 +94,7 @@ public struct RetryBudget: Sendable, Hashable {
         func usable(_ number: Int) -> Double { Double(min(max(number, 0), 1_000_000_000_000_000)) }
         let capacity = usable(capacity)
         var budget = RetryBudget(
-            RetryBucket.Terms(
+            TokenBucket.Terms(
                 reserve: capacity, capacity: capacity, perSecond: 0, rest: HostMemory.longestRest),
             .failing)
         budget.cost = usable(cost)
@@ -115,5 +115,28 @@ public struct RetryBudget: Sendable, Hashable {
         case RequestError.Code.timedOut: timeoutCost
         default: status == 429 ? throttlingCost : cost
         }
+    }
+}
+
+/// What a retry took from a budget. It is a reference, because few requests take anything but all of them have room for
+/// it.
+final class RetryDraw: Sendable {
+    private let tokens: Double
+    private let budget: RetryBudget
+    private let origin: Origin
+    private let hosts: HostRegistry
+
+    init(_ tokens: Double, from budget: RetryBudget, of origin: Origin, in hosts: HostRegistry) {
+        (self.tokens, self.budget, self.origin, self.hosts) = (tokens, budget, origin, hosts)
+    }
+
+    /// Gives the tokens back, because the retry is not made.
+    func takeBack() {
+        hosts.visit(origin) { $0.give(tokens, to: budget, at: $1) }
+    }
+
+    /// Records that the retry succeeded. This brings back tokens that time does not.
+    func succeeded() {
+        if budget.countsSuccesses { takeBack() }
     }
 }

@@ -2,25 +2,25 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite(.timeLimit(.minutes(10))) struct RetryBucketTests {
+@Suite(.timeLimit(.minutes(10))) struct TokenBucketTests {
     private static let second: Int64 = 1_000_000_000
 
     private static func bucket(
         perSecond: Double = 10, reserve: Double = 100, capacity: Double = 100, at now: Int64 = 0
-    ) -> RetryBucket {
-        RetryBucket(
-            RetryBucket.Terms(reserve: reserve, capacity: capacity, perSecond: perSecond, rest: 10 * second), at: now)
+    ) -> TokenBucket {
+        TokenBucket(
+            TokenBucket.Terms(reserve: reserve, capacity: capacity, perSecond: perSecond, rest: 10 * second), at: now)
     }
 
     /// A full bucket that time does not fill.
-    private static func quota(_ capacity: Double) -> RetryBucket {
-        RetryBucket(
-            RetryBucket.Terms(
+    private static func quota(_ capacity: Double) -> TokenBucket {
+        TokenBucket(
+            TokenBucket.Terms(
                 reserve: capacity, capacity: capacity, perSecond: 0, rest: HostMemory.longestRest), at: 0)
     }
 
     /// How many retries are granted at once.
-    private static func granted(_ bucket: inout RetryBucket, at now: Int64) -> Int {
+    private static func granted(_ bucket: inout TokenBucket, at now: Int64) -> Int {
         var count = 0
         while bucket.take(1, at: now) == 0 { count += 1 }
         return count
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func `A budget of requests alone begins with nothing and saves ten`() {
-        var bucket = RetryBucket(RetryBudget(ratio: 0.1, minimumPerSecond: 0).bucket, at: 0)
+        var bucket = TokenBucket(RetryBudget(ratio: 0.1, minimumPerSecond: 0).bucket, at: 0)
         #expect(bucket.take(1, at: 0, within: .max) == nil)
         for _ in 0..<10 { bucket.add(0.1, at: 0) }
         #expect(bucket.balance(at: 0) == 1)

@@ -1,7 +1,8 @@
 /// Tokens that come back with time or are added. A pure value. Times are in nanoseconds since a fixed start.
 ///
-/// Who finds too few may take future tokens and waits for them. So waiting retries follow each other at even intervals.
-struct RetryBucket: Sendable {
+/// It serves the rate of a limiter, the pace after a 429, and the budget of retries. Who finds too few tokens may take
+/// future ones and waits for them. So waiting attempts follow each other at even intervals.
+struct TokenBucket: Sendable {
     struct Terms: Sendable, Hashable {
         /// The tokens of a new bucket.
         let reserve: Double
@@ -13,17 +14,36 @@ struct RetryBucket: Sendable {
         let rest: Int64
 
         var startsFull: Bool { reserve == capacity }
+
+        /// The terms of a rate. Each attempt takes one token.
+        ///
+        /// - Parameter burst: How many attempts may begin at once after a pause.
+        static func rate(_ perSecond: Double, burst: Int = 1) -> Terms {
+            // Timers are not exact. Attempts that follow each other more closely than 10 ms may catch up by that much.
+            let caughtUp = perSecond > 100 ? 1 + perSecond / 100 : 1
+            let capacity = max(Double(burst), caughtUp)
+            return Terms(reserve: capacity, capacity: capacity, perSecond: perSecond, rest: 0)
+        }
     }
 
-    private let terms: Terms
-    /// Negative when waiting retries have taken future tokens.
+    private(set) var terms: Terms
+    /// Negative when waiting attempts have taken future tokens.
     private var tokens: Double
     private var updated: Int64
 
-    init(_ terms: Terms, at now: Int64) {
+    /// Makes a bucket.
+    ///
+    /// - Parameter tokens: The tokens that it holds. The reserve by default.
+    init(_ terms: Terms, holding tokens: Double? = nil, at now: Int64) {
         self.terms = terms
-        tokens = terms.reserve
+        self.tokens = tokens ?? terms.reserve
         updated = now
+    }
+
+    /// Changes how fast tokens come back from now on.
+    mutating func change(to terms: Terms, at now: Int64) {
+        advance(to: now)
+        self.terms = terms
     }
 
     mutating func add(_ count: Double, at now: Int64) {
@@ -49,7 +69,7 @@ struct RetryBucket: Sendable {
     func wait(for count: Double, at now: Int64) -> Int64 {
         let missing = count - tokens(at: now)
         guard missing > Self.tolerance else { return 0 }
-        return terms.perSecond > 0 ? max(Int64(min(missing / terms.perSecond * 1e9, 9e18)), 1) : .max
+        return terms.perSecond > 0 ? Int64(min(missing / terms.perSecond * 1e9, 9e18).rounded()) : .max
     }
 
     /// How many whole tokens there are.
@@ -80,27 +100,4 @@ struct RetryBucket: Sendable {
 extension Double {
     /// The sum, up to a limit. A number that is above the limit stays.
     fileprivate func adding(_ count: Double, upTo limit: Double) -> Double { max(self, min(self + count, limit)) }
-}
-
-/// What a retry took from a budget. It is a reference, because few requests take anything but all of them have room for
-/// it.
-final class RetryDraw: Sendable {
-    private let tokens: Double
-    private let budget: RetryBudget
-    private let origin: Origin
-    private let hosts: HostRegistry
-
-    init(_ tokens: Double, from budget: RetryBudget, of origin: Origin, in hosts: HostRegistry) {
-        (self.tokens, self.budget, self.origin, self.hosts) = (tokens, budget, origin, hosts)
-    }
-
-    /// Gives the tokens back, because the retry is not made.
-    func takeBack() {
-        hosts.visit(origin) { $0.give(tokens, to: budget, at: $1) }
-    }
-
-    /// Records that the retry succeeded. This brings back tokens that time does not.
-    func succeeded() {
-        if budget.countsSuccesses { takeBack() }
-    }
 }
