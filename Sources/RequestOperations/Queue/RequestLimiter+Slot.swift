@@ -2,36 +2,20 @@ extension RequestLimiter {
     /// The right to be in flight. It is given back once, by ``release(isUnused:)`` or when nothing refers to it any
     /// more.
     final class Slot: Sendable {
-        private enum Holding {
-            case slot(for: Origin?)
-            /// A place of the total, while it waits for one at another host.
-            case total
-            case nothing
-        }
-
-        private let limiter: RequestLimiter
-        /// The position in the line at which it was taken. `nil` means the end of the line.
-        private let place: Place?
-        private let holding: Locked<Holding>
+        let limiter: RequestLimiter
+        /// The host for which it counts, also after a redirect to another one.
+        let origin: Origin?
+        private let state = Locked(true)
 
         /// Makes the slot that was taken from a limiter.
-        init(of limiter: RequestLimiter, for origin: Origin?, at place: Place? = nil) {
-            self.limiter = limiter
-            self.place = place
-            holding = Locked(.slot(for: origin))
+        init(of limiter: RequestLimiter, for origin: Origin?) {
+            (self.limiter, self.origin) = (limiter, origin)
         }
 
         deinit { release() }
 
-        /// Whether it is for attempts to this origin.
-        func isFor(_ origin: Origin) -> Bool {
-            holding.withLock { if case .slot(let present) = $0 { present == origin } else { false } }
-        }
-
         /// Whether it has not been given back.
-        var isHeld: Bool {
-            holding.withLock { if case .nothing = $0 { false } else { true } }
-        }
+        var isHeld: Bool { state.withLock { $0 } }
 
         /// Gives the slot back. A second call does nothing.
         ///
@@ -41,47 +25,28 @@ extension RequestLimiter {
         }
 
         /// Gives the slot back. Returns the waiters that the caller must tell.
-        func giveUp(isUnused: Bool) -> [any SlotWaiter] {
-            let former = holding.withLock { holding in
-                defer { holding = .nothing }
-                return holding
-            }
-            return switch former {
-            case .slot(let origin):
-                limiter.waitersAdmitted { table, now in table.release(origin, isUnused: isUnused, now: now) }
-            case .total: limiter.waitersAdmitted { table, _ in table.releaseTotal() }
-            case .nothing: []
-            }
+        fileprivate func giveUp(isUnused: Bool) -> [any SlotWaiter] {
+            guard takeRight() else { return [] }
+            return limiter.waitersAdmitted { $0.release(origin, isUnused: isUnused, now: $1) }
         }
 
-        // MARK: Redirects
-
-        /// Gives back the place at its host and keeps the place of the total, unless it is for this host. Returns the
-        /// waiters that the caller must tell.
-        func giveUpHost(for origin: Origin) -> [any SlotWaiter] {
-            let former: Origin?? = holding.withLock { holding in
-                guard case .slot(let present) = holding, present != origin else { return nil }
-                holding = .total
-                return present
+        /// Gives the unused slot back for one of another host, ahead of all who wait. Returns `nil` if there is none.
+        func exchanged(for other: Origin) -> Slot? {
+            guard takeRight() else { return nil }
+            var isTaken = false
+            let admitted = limiter.waitersAdmitted { table, now in
+                table.release(origin, isUnused: true, now: now)
+                isTaken = table.take(other, now: now)
             }
-            guard let former else { return [] }
-            return limiter.waitersAdmitted { table, _ in table.releaseHost(former) }
+            for waiter in admitted { waiter.wasAdmitted() }
+            return isTaken ? Slot(of: limiter, for: other) : nil
         }
 
-        /// Takes a place at a host, at the old position in the line, unless it has one. After an error it holds the
-        /// place of the total until it is released.
-        ///
-        /// - Throws: `CancellationError`.
-        func takeHost(_ origin: Origin) async throws {
-            guard holding.withLock({ if case .total = $0 { true } else { false } }) else { return }
-            try await limiter.takeHost(origin, at: place)
-            let isHeld = holding.withLock { holding in
-                guard case .total = holding else { return false }
-                holding = .slot(for: origin)
-                return true
+        private func takeRight() -> Bool {
+            state.withLock { isHeld in
+                defer { isHeld = false }
+                return isHeld
             }
-            // The attempt was left behind meanwhile.
-            if !isHeld { limiter.giveBackHost(origin) }
         }
     }
 }
@@ -90,18 +55,6 @@ extension [RequestLimiter.Slot] {
     /// Gives all of them back before any waiter is told. A waiter that needs several then finds them.
     func release(isUnused: Bool = false) {
         for waiter in flatMap({ $0.giveUp(isUnused: isUnused) }) { waiter.wasAdmitted() }
-    }
-
-    /// Exchanges the places at one host for places at another one. Keeps the places of the totals.
-    ///
-    /// Only one call may run at a time.
-    ///
-    /// - Throws: `CancellationError`.
-    func exchangeHosts(for origin: Origin) async throws {
-        for waiter in flatMap({ $0.giveUpHost(for: origin) }) { waiter.wasAdmitted() }
-        // The order is always the same, with the queue first. So two attempts that need both places cannot each hold
-        // one.
-        for slot in self { try await slot.takeHost(origin) }
     }
 }
 

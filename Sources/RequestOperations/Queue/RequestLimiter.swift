@@ -195,39 +195,25 @@ public final class RequestLimiter: Sendable {
     func slot(
         for origin: Origin?, at place: Place, as standing: SlotTable.Standing = .later, mayBeRejected: Bool = false
     ) async throws -> Slot {
-        try await takeSlot(for: origin, at: place, as: standing, mayBeRejected: mayBeRejected)
-        return Slot(of: self, for: origin, at: place)
-    }
-
-    private func takeSlot(
-        for origin: Origin?, at place: Place, as standing: SlotTable.Standing, mayBeRejected: Bool = false
-    ) async throws {
         // Usually there is a free slot, and then no waiter must be told.
-        if withTable({ $0.take(origin, as: standing, now: $1) }) { return }
+        if let slot = slotAtOnce(for: origin, as: standing) { return slot }
         let answer = Answer<Void>()
         switch enter(origin, at: place, answer, as: standing, mayBeRejected: mayBeRejected) {
-        case .admitted: return
+        case .admitted: break
         case .rejected: throw RequestError(.slotRejected, stage: .slot, reason: "the limiter's line is full")
-        case .waits: break
+        case .waits:
+            try await withTaskCancellationHandler {
+                try await answer.value
+            } onCancel: {
+                if leave(place) { answer.resume(with: .failure(CancellationError())) }
+            }
         }
-        try await withTaskCancellationHandler {
-            try await answer.value
-        } onCancel: {
-            if leave(place) { answer.resume(with: .failure(CancellationError())) }
-        }
+        return Slot(of: self, for: origin)
     }
 
     /// Takes a slot if one is free now. It overtakes no waiter.
-    ///
-    /// - Parameters:
-    ///   - origin: The host of the attempt.
-    ///   - place: Its position in the line of another host, if it is redirected there. `nil` means the end.
-    ///   - standing: What it waits for.
-    func slotAtOnce(
-        for origin: Origin?, at place: Place? = nil, as standing: SlotTable.Standing = .later
-    ) -> Slot? {
-        guard withTable({ $0.take(origin, as: standing, now: $1) }) else { return nil }
-        return Slot(of: self, for: origin, at: place)
+    func slotAtOnce(for origin: Origin?, as standing: SlotTable.Standing = .later) -> Slot? {
+        withTable { $0.take(origin, as: standing, now: $1) } ? Slot(of: self, for: origin) : nil
     }
 
     // MARK: For waiters without a Task
@@ -267,16 +253,6 @@ public final class RequestLimiter: Sendable {
     /// Gives back a slot that was not used, for a caller that must not wait for code of the user.
     func giveBackAtOnce(_ origin: Origin?) {
         change(telling: Self.tellElsewhere) { table, now in table.release(origin, isUnused: true, now: now) }
-    }
-
-    /// Takes a place at a host for an attempt that holds a place of the total. No full line rejects it.
-    func takeHost(_ origin: Origin, at place: Place?) async throws {
-        try await takeSlot(for: origin, at: place ?? newPlace(), as: .redirected)
-    }
-
-    /// Gives back a place at a host, and keeps the place of the total.
-    func giveBackHost(_ origin: Origin) {
-        change { table, now in table.releaseHost(origin, isUnused: true, now: now) }
     }
 }
 

@@ -199,7 +199,7 @@ extension RequestQueue: OperationStarter {
 
         func wasAdmitted() {
             guard let queue else { return }
-            queue.give(RequestLimiter.Slot(of: queue.limiter, for: origin, at: place), to: operation)
+            queue.give(RequestLimiter.Slot(of: queue.limiter, for: origin), to: operation)
         }
     }
 }

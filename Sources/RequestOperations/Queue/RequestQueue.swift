@@ -30,9 +30,9 @@
 /// must *succeed* in order, use dependencies.
 ///
 /// A request holds its place while it is processed and sent, until its body has arrived. It does not hold it while it
-/// decodes. If ``URLRequestOperation/process(_:)`` or a redirect leads to another host, the request exchanges its place
-/// of the host. It keeps its place of the total. If its configuration has a limiter too, the request takes a slot of
-/// that one afterwards. If it has to wait there, it gives the queue's place back, and gets both together later.
+/// decodes. If ``URLRequestOperation/process(_:)`` leads to another host, the request exchanges its place for one of
+/// that host. If its configuration has a limiter too, the request takes a slot of that one afterwards. If it has to
+/// wait there, it gives the queue's place back, and gets both together later. A redirect to another host keeps both.
 ///
 /// An operation that a stage adds to the queue in which its request holds a place runs on that place. So an adapter can
 /// fetch a token through the queue of its request, even at a width of 1.

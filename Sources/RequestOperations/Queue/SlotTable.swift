@@ -4,10 +4,8 @@
 /// The highest priority comes first, and among equals the one that came first, as in Foundation's queues. A host that
 /// is full, or whose time by the pace has not come, is passed over. Only the total bounds waiters without an origin.
 ///
-/// A redirected attempt keeps its place of the total. It gives back the place at its host, and then waits for one at
-/// the other host. So two attempts that are redirected to each other's hosts cannot block each other. Nor can waiting
-/// attempts hold all places of the total while they wait behind others that need one. While the total is full, only
-/// redirected attempts are admitted.
+/// An attempt that a response redirects to another host keeps its slot, which counts for its first host. So it does not
+/// wait, and may exceed the bound of the other host.
 struct SlotTable {
     /// A position in the line. It says who comes first.
     struct Place: Comparable, Hashable, Sendable {
@@ -26,15 +24,11 @@ struct SlotTable {
     }
 
     /// What a waiter waits for.
-    enum Standing: Sendable {
-        static let allCases = [first, later, redirected]
-
+    enum Standing: Sendable, CaseIterable {
         /// To begin. Nothing begins while the table is suspended.
         case first
         /// To go on: a further attempt of a request that has been sent.
         case later
-        /// To follow a redirect. It holds a place of the total, and needs only one at its host.
-        case redirected
     }
 
     enum Entry {
@@ -109,27 +103,14 @@ struct SlotTable {
     private struct ByStanding<Value> {
         var first: Value
         var later: Value
-        var redirected: Value
 
         init(_ value: Value) {
-            (first, later, redirected) = (value, value, value)
+            (first, later) = (value, value)
         }
 
         subscript(standing: Standing) -> Value {
-            get {
-                switch standing {
-                case .first: first
-                case .later: later
-                case .redirected: redirected
-                }
-            }
-            _modify {
-                switch standing {
-                case .first: yield &first
-                case .later: yield &later
-                case .redirected: yield &redirected
-                }
-            }
+            get { standing == .first ? first : later }
+            _modify { if standing == .first { yield &first } else { yield &later } }
         }
     }
 
@@ -139,7 +120,7 @@ struct SlotTable {
         /// The entry of a host that waits for its time. Such a host has no candidate.
         var paced: PacedHost?
 
-        var waiting: Int { lines.first.waiting + lines.later.waiting + lines.redirected.waiting }
+        var waiting: Int { lines.first.waiting + lines.later.waiting }
     }
 
     private struct Line {
@@ -212,18 +193,14 @@ struct SlotTable {
         guard hasPlace(for: standing), hosts[origin]?.inFlight ?? 0 < bound(for: origin), isOnTime(origin, now)
         else { return false }
         pacing?.take(origin, at: now)
-        if standing != .redirected { inFlight += 1 }
+        inFlight += 1
         hosts[origin, default: Host()].inFlight += 1
         return true
     }
 
     /// Whether the total admits an attempt.
     private func hasPlace(for standing: Standing) -> Bool {
-        switch standing {
-        case .first: inFlight < total && !isSuspended
-        case .later: inFlight < total
-        case .redirected: true
-        }
+        inFlight < total && !(isSuspended && standing == .first)
     }
 
     /// Whether the pace lets an attempt begin now. Waiters of the same pace come first.
@@ -243,19 +220,7 @@ struct SlotTable {
 
     /// - Parameter isUnused: Whether nothing was sent, so that the pace does not count it.
     mutating func release(_ origin: Origin?, isUnused: Bool = false, now: Int64 = 0) {
-        releaseTotal()
-        releaseHost(origin, isUnused: isUnused, now: now)
-    }
-
-    /// Gives back a place of the total. The place at the host was given back before.
-    mutating func releaseTotal() {
         inFlight -= 1
-    }
-
-    /// Gives back a place at a host, and keeps the place of the total.
-    ///
-    /// - Parameter isUnused: Whether nothing was sent there, so that the pace does not count it.
-    mutating func releaseHost(_ origin: Origin?, isUnused: Bool = false, now: Int64 = 0) {
         if isUnused {
             pacing?.giveBack(origin, at: now)
             timeChanged(for: origin, now: now)
@@ -284,7 +249,7 @@ struct SlotTable {
             }
             pacing?.take(origin, at: now)
             waiters[candidate.place] = nil
-            if standing != .redirected { inFlight += 1 }
+            inFlight += 1
             hosts[origin]?.inFlight += 1
             hosts[origin]?.lines[standing].waiting -= 1
             admitted.append(waiter.waiter)

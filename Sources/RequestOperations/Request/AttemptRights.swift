@@ -13,93 +13,62 @@ final class AttemptRights: Sendable {
         var slots: [RequestLimiter.Slot] { [place, slot].compactMap { $0 } }
     }
 
-    private enum State {
-        case holds(Held)
-        case givenBack
-    }
-
-    private let state: Locked<State>
+    /// `nil` when everything has been given back.
+    private let held: Locked<Held?>
 
     /// Makes the rights of an attempt.
     ///
     /// - Parameter place: A place of the queue that the attempt has from the beginning. `nil` by default.
     init(place: RequestLimiter.Slot? = nil) {
-        state = Locked(.holds(Held(place: place)))
+        held = Locked(Held(place: place))
     }
 
     /// The place of the queue.
-    var place: RequestLimiter.Slot? { held?.place }
+    var place: RequestLimiter.Slot? { held.withLock { $0?.place } }
 
-    var permit: CircuitPermit? { held?.permit }
+    var permit: CircuitPermit? { held.withLock { $0?.permit } }
 
-    /// The place and the slot, in that order.
-    var slots: [RequestLimiter.Slot] { held?.slots ?? [] }
-
-    private var held: Held? {
-        state.withLock { if case .holds(let held) = $0 { held } else { nil } }
-    }
-
-    /// Holds a place of the queue.
+    /// Holds a place of the queue, a slot of the configuration's limiter, or both.
     ///
-    /// - Throws: `CancellationError` if the rights were given back. The place is then free again.
-    func hold(place: RequestLimiter.Slot) throws {
-        guard change({ $0.place = place }) else {
-            place.release(isUnused: true)
-            throw CancellationError()
-        }
-    }
-
-    /// Holds a slot of the configuration's limiter.
-    ///
-    /// - Throws: `CancellationError` if the rights were given back. The slot is then free again.
-    func hold(slot: RequestLimiter.Slot) throws {
-        guard change({ $0.slot = slot }) else {
-            slot.release(isUnused: true)
-            throw CancellationError()
-        }
-    }
-
-    /// Holds both at once.
-    ///
-    /// - Throws: `CancellationError` if the rights were given back. Both are then free again.
-    func hold(place: RequestLimiter.Slot, slot: RequestLimiter.Slot) throws {
-        let isHeld = change { held in
-            held.place = place
-            held.slot = slot
+    /// - Throws: `CancellationError` if the rights were given back. What it should hold is then free again.
+    func hold(place: RequestLimiter.Slot? = nil, slot: RequestLimiter.Slot? = nil) throws {
+        let isHeld = held.withLock { held in
+            if let place { held?.place = place }
+            if let slot { held?.slot = slot }
+            return held != nil
         }
         guard !isHeld else { return }
-        [place, slot].release(isUnused: true)
+        [place, slot].compactMap { $0 }.release(isUnused: true)
         throw CancellationError()
     }
 
     /// Holds a circuit permit. If the rights were given back, it gives the permit back at once.
     func hold(permit: CircuitPermit) {
-        if !change({ $0.permit = permit }) { permit.settle(.cancelled) }
+        let isHeld = held.withLock { held in
+            held?.permit = permit
+            return held != nil
+        }
+        if !isHeld { permit.settle(.cancelled) }
     }
 
     /// Gives back the unused place of the queue.
     func giveUpPlace() {
-        take { held in
-            defer { held.place = nil }
-            return held.place
-        }?.release(isUnused: true)
+        take(\.place)?.release(isUnused: true)
+    }
+
+    /// Exchanges the unused place for one of another host. Holds none if that host has none free.
+    func exchangePlace(for origin: Origin) throws {
+        if let place = take(\.place)?.exchanged(for: origin) { try hold(place: place) }
     }
 
     /// Gives back the unused slot of the configuration's limiter.
     func giveUpSlot() {
-        take { held in
-            defer { held.slot = nil }
-            return held.slot
-        }?.release(isUnused: true)
+        take(\.slot)?.release(isUnused: true)
     }
 
     /// Takes the permit out if it is for another host than this one.
     func takePermit(unlessFor origin: Origin) -> CircuitPermit? {
-        take { held in
-            guard held.permit?.origin != origin else { return nil }
-            defer { held.permit = nil }
-            return held.permit
-        }
+        permit?.origin == origin ? nil : take(\.permit)
     }
 
     /// Gives everything back.
@@ -119,23 +88,10 @@ final class AttemptRights: Sendable {
     }
 
     private func takeAll() -> Held? {
-        let former = state.withLock { state in
-            defer { state = .givenBack }
-            return state
-        }
-        return if case .holds(let held) = former { held } else { nil }
+        held.withLock { $0.take() }
     }
 
-    /// Changes what is held. Returns whether anything is held at all.
-    private func change(_ change: (inout Held) -> Void) -> Bool {
-        take { held in change(&held) } != nil
-    }
-
-    private func take<Right>(_ take: (inout Held) -> Right?) -> Right? {
-        state.withLock { state in
-            guard case .holds(var held) = state else { return nil }
-            defer { state = .holds(held) }
-            return take(&held)
-        }
+    private func take<Right>(_ right: WritableKeyPath<Held, Right?>) -> Right? {
+        held.withLock { $0?[keyPath: right].take() }
     }
 }

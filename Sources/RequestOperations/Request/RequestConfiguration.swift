@@ -159,9 +159,8 @@ public struct RequestConfiguration: Sendable {
 
     /// The longest time of an attempt, from its slot to the last byte, redirects included. `nil`, no limit, by default.
     ///
-    /// Beyond it, the attempt fails as ``RequestError/Code/timedOut`` and can be retried. The time stands still while a
-    /// redirect waits for a slot of another host. It also stands still while ``CurlTransport`` lets the attempt wait
-    /// for a connection.
+    /// Beyond it, the attempt fails as ``RequestError/Code/timedOut`` and can be retried. The time stands still while
+    /// ``CurlTransport`` lets the attempt wait for a connection.
     public var attemptTimeLimit: Duration? {
         get { values.value.attemptTimeLimit }
         set { values.edit { $0.attemptTimeLimit = newValue } }

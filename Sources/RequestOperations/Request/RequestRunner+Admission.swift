@@ -16,16 +16,17 @@ extension RequestRunner {
         if let limiter = configuration.limiter, limiter !== queue { limiter.heard(head.status, from: head.url) }
     }
 
-    /// Takes a place in the queue, if there is a queue and the attempt has no place.
+    /// Takes a place in the queue, if there is a queue and the attempt has no place. Returns how long that took.
     ///
     /// - Parameters:
     ///   - attempt: The number of the attempt.
     ///   - origin: The host in whose line it stands. That of the original request by default.
-    func takePlaceInQueue(in attempt: Int, for origin: Origin? = nil) async throws {
-        guard let line = lineInQueue(of: attempt) else { return }
+    @discardableResult
+    func takePlaceInQueue(in attempt: Int, for origin: Origin? = nil) async throws -> Duration {
+        guard let line = lineInQueue(of: attempt) else { return .zero }
         let rights = try rights(of: attempt)
         let origin = origin ?? Origin(original.url)
-        _ = try await waitForSlot(in: attempt) {
+        return try await waitForSlot(in: attempt) {
             let place = try await line.limiter.slot(for: origin, at: line.place, as: line.standing)
             try rights.hold(place: place)
         }
@@ -106,7 +107,7 @@ extension RequestRunner {
         requestState.withLock { $0.keep(place, of: attempt) }
         return try await waited
             + waitForSlot(in: attempt) {
-                if let slot = limiter.slotAtOnce(for: origin, at: place) { return try rights.hold(slot: slot) }
+                if let slot = limiter.slotAtOnce(for: origin) { return try rights.hold(slot: slot) }
                 rights.giveUpPlace()
                 guard let queue = lineInQueue(of: attempt) else {
                     let slot = try await limiter.slot(for: origin, at: place, mayBeRejected: former == nil)
@@ -115,32 +116,26 @@ extension RequestRunner {
                 let line = JointWait.Line(limiter: limiter, place: place)
                 try await JointWait(for: origin, of: queue, and: line, mayBeRejected: former == nil).outcome()
                 try rights.hold(
-                    place: RequestLimiter.Slot(of: queue.limiter, for: origin, at: queue.place),
-                    slot: RequestLimiter.Slot(of: limiter, for: origin, at: place))
+                    place: RequestLimiter.Slot(of: queue.limiter, for: origin),
+                    slot: RequestLimiter.Slot(of: limiter, for: origin))
             }
     }
 
     /// Takes a place in the queue for a host. Returns how long that took.
     ///
-    /// A place for another host is exchanged, as for a redirect. In a suspended queue, a request that has sent nothing
-    /// yet gives its place back and waits.
+    /// If the request was processed for another host than its original one, its place is exchanged. In a suspended
+    /// queue, a request that has sent nothing yet gives its place back and waits.
     private func takePlace(for origin: Origin, _ rights: AttemptRights, in attempt: Int) async throws -> Duration {
-        let (turn, wasSent) = requestState.withLock { ($0.turn, $0.firstSent != nil) }
-        guard let turn else { return .zero }
-        let began = now
-        if !wasSent, turn.limiter.isSuspended { rights.giveUpPlace() }
         if let place = rights.place {
-            guard !place.isFor(origin) else { return .zero }
-            try await exchange([place], for: origin, in: attempt)
-        } else {
-            try await takePlaceInQueue(in: attempt, for: origin)
+            if place.limiter.isSuspended, requestState.withLock({ $0.firstSent == nil }) {
+                rights.giveUpPlace()
+            } else if place.origin == origin {
+                return .zero
+            } else {
+                try rights.exchangePlace(for: origin)
+            }
         }
-        return now - began
-    }
-
-    /// Exchanges the places of slots at one host for places at another one.
-    func exchange(_ slots: [RequestLimiter.Slot], for origin: Origin, in attempt: Int) async throws {
-        _ = try await waitForSlot(in: attempt) { try await slots.exchangeHosts(for: origin) }
+        return try await takePlaceInQueue(in: attempt, for: origin)
     }
 
     /// Waits for a slot and reports that. Returns how long it took.

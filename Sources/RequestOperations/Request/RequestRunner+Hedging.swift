@@ -64,16 +64,12 @@ extension RequestRunner {
 
     /// Takes a slot of each limiter, if each has one now.
     private func takeSlotsAtOnce(for origin: Origin, _ rights: AttemptRights) throws {
-        let (turn, priority) = requestState.withLock { ($0.turn, $0.priority) }
-        if let turn {
-            let place = turn.limiter.slotAtOnce(for: origin, at: turn.limiter.newPlace(priority))
-            guard let place else { throw Hedging.Refusal.noSlot }
+        if let turn = requestState.withLock({ $0.turn }) {
+            guard let place = turn.limiter.slotAtOnce(for: origin) else { throw Hedging.Refusal.noSlot }
             try rights.hold(place: place)
         }
         if let limiter = ownLimiter {
-            guard let slot = limiter.slotAtOnce(for: origin, at: limiter.newPlace(priority)) else {
-                throw Hedging.Refusal.noSlot
-            }
+            guard let slot = limiter.slotAtOnce(for: origin) else { throw Hedging.Refusal.noSlot }
             try rights.hold(slot: slot)
         }
     }

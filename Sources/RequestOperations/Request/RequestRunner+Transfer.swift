@@ -86,8 +86,7 @@ final class AttemptTransfer: Sendable {
 
     /// Sends the request and follows redirects. One whose expectation is refused is sent again without it.
     ///
-    /// - Parameter limit: The time for all hops together. It stands still while a redirect waits for a place of another
-    ///   host.
+    /// - Parameter limit: The time for all hops together.
     private func follow(within limit: Duration?) async throws -> TransportResponse {
         var task = first
         var visited: [RedirectPolicy.Hop] = []
@@ -100,7 +99,6 @@ final class AttemptTransfer: Sendable {
                 task = try self.task(following: error, after: task, &visited)
             }
             settlePermit(before: task)
-            try await exchangeSlots(for: task)
             try admitToCircuit(task)
         }
     }
@@ -207,17 +205,7 @@ final class AttemptTransfer: Sendable {
         }
     }
 
-    /// A redirect to another host gives back its place at the old host before it waits for one at the new host. It
-    /// keeps its places of the totals.
-    private func exchangeSlots(for task: TransportTask) async throws {
-        let (slots, origin) = (rights.slots, Origin(task.request.url))
-        // An attempt that was left behind holds no slots.
-        guard slots.contains(where: { $0.isHeld && !$0.isFor(origin) }) else { return }
-        try await runner.exchange(slots, for: origin, in: attempt)
-    }
-
-    /// A redirect to another host shows that the first host works. This is recorded before the wait for the other host,
-    /// which is not the first host's fault.
+    /// A redirect to another host shows that the first host works, whatever the other one does.
     private func settlePermit(before task: TransportTask) {
         rights.takePermit(unlessFor: Origin(task.request.url))?.settle(.succeeded)
     }
@@ -225,13 +213,7 @@ final class AttemptTransfer: Sendable {
     /// Asks for the circuit of the redirect's host, unless the attempt holds that host's permit.
     private func admitToCircuit(_ task: TransportTask) throws {
         guard rights.permit == nil else { return }
-        do {
-            if let next = try runner.circuitPermit(for: Origin(task.request.url)) { rights.hold(permit: next) }
-        } catch {
-            // Nothing is sent to the new host.
-            rights.giveBackUnused()
-            throw error
-        }
+        if let next = try runner.circuitPermit(for: Origin(task.request.url)) { rights.hold(permit: next) }
     }
 
     /// The host has answered as it should, whatever happens to the rest of its response.

@@ -35,15 +35,6 @@ import Testing
             }.joined()
         }
 
-        /// Redirects whoever has a place to another host; the names of those who were admitted by what it gave back.
-        mutating func redirect(
-            _ name: String, at place: SlotTable.Place, from host: Int, to other: Int
-        ) -> (admitted: String, entry: SlotTable.Entry) {
-            table.releaseHost(origin(host))
-            let admitted = admit()
-            return (admitted, enter(name, other, at: place, as: .redirected).entry)
-        }
-
         mutating func admit() -> String {
             table.admit().map { names[ObjectIdentifier($0)]?.name ?? "?" }.joined()
         }
@@ -265,75 +256,5 @@ import Testing
             }
         }
         #expect(line.table.entryCount <= 100)
-    }
-
-    // MARK: Redirects
-
-    @Test func `Who is redirected keeps its place of the total`() {
-        var line = Line(total: 1, perHost: 1)
-        let (_, place) = line.enter("a", 0)
-        line.enter("b", 1)
-        let (admitted, entry) = line.redirect("a", at: place, from: 0, to: 2)
-        #expect(admitted.isEmpty && entry == .admitted && line.table.inFlight == 1)
-        #expect(line.release(2) == "b")
-    }
-
-    @Test func `Who is redirected gives the place of its host to the next`() {
-        var line = Line(total: 3, perHost: 1)
-        let (_, place) = line.enter("a", 0)
-        line.enter("b", 1)
-        line.enter("c", 0)
-        let (admitted, entry) = line.redirect("a", at: place, from: 0, to: 1)
-        #expect(admitted == "c" && entry == .waits && line.table.inFlight == 3)
-        #expect(line.release(1) == "a")
-        #expect(line.table.inFlight == 2)
-    }
-
-    @Test func `Who is redirected stands at its old place`() {
-        var line = Line(total: 9, perHost: 1)
-        line.enter("x", 1)
-        line.enter("b", 1)
-        let (_, place) = line.enter("c", 0)
-        line.enter("d", 1)
-        #expect(line.redirect("c", at: place, from: 0, to: 1).entry == .waits)
-        #expect(line.release(1, 1, 1) == "bcd")
-    }
-
-    @Test func `Redirects to each others hosts do not block each other`() {
-        var line = Line(total: 2, perHost: 1)
-        let (_, place) = line.enter("a", 0)
-        let (_, other) = line.enter("b", 1)
-        #expect(line.redirect("a", at: place, from: 0, to: 1).entry == .waits)
-        let (admitted, entry) = line.redirect("b", at: other, from: 1, to: 0)
-        #expect(admitted == "a" && entry == .admitted)
-    }
-
-    @Test func `Who is redirected is not held up by who needs a place of the total`() {
-        var line = Line(total: 2, perHost: 1)
-        line.enter("x", 1)
-        line.enter("b", 1)
-        let (_, place) = line.enter("c", 0)
-        #expect(line.redirect("c", at: place, from: 0, to: 1).entry == .waits)
-        // A redirect from host 1 gives back no place of the total, so the one who came first cannot go.
-        line.table.releaseHost(Self.origin(1))
-        #expect(line.admit() == "c")
-        line.table.releaseTotal()
-        #expect(line.admit() == "")
-        #expect(line.release(1) == "b")
-    }
-
-    @Test func `Who leaves in the line of another host holds the place of the total until it gives it back`() {
-        var line = Line(total: 2, perHost: 1)
-        line.enter("x", 1)
-        let (_, place) = line.enter("a", 0)
-        line.enter("b", 2)
-        #expect(line.redirect("a", at: place, from: 0, to: 1).entry == .waits)
-        #expect(line.table.leave(place) == true)
-        #expect(line.admit() == "")
-        #expect(line.table.inFlight == 2)
-        line.table.releaseTotal()
-        #expect(line.admit() == "b")
-        #expect(line.release(1, 2) == "")
-        #expect(line.table.hostCount == 0)
     }
 }

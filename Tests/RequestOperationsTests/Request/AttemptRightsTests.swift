@@ -15,13 +15,13 @@ import Testing
     @Test func `What is held is in flight`() throws {
         try rights.hold(place: slot())
         try rights.hold(slot: slot())
-        #expect(limiter.inFlightCount == 2 && rights.slots.count == 2)
+        #expect(limiter.inFlightCount == 2 && rights.place != nil)
     }
 
     @Test func `Everything is given back`() throws {
         try rights.hold(place: slot(), slot: slot())
         rights.giveBack(.succeeded)
-        #expect(limiter.inFlightCount == 0 && rights.slots.isEmpty)
+        #expect(limiter.inFlightCount == 0 && rights.place == nil)
     }
 
     @Test func `Only the first outcome counts`() throws {
@@ -43,6 +43,18 @@ import Testing
         try rights.hold(slot: slot())
         rights.giveUpSlot()
         #expect(limiter.inFlightCount == 1 && rights.place != nil)
+    }
+
+    @Test func `The place is exchanged for one of another host`() throws {
+        let other = Origin(URL(string: "http://other.invalid/"))
+        try rights.hold(place: slot())
+        try rights.exchangePlace(for: other)
+        #expect(limiter.inFlightCount == 1 && rights.place?.origin == other)
+        limiter.perHost = 1
+        let occupied = limiter.slotAtOnce(for: Origin(anyRequest.url))
+        try rights.exchangePlace(for: Origin(anyRequest.url))
+        #expect(limiter.inFlightCount == 1 && rights.place == nil)
+        occupied?.release()
     }
 
     @Test func `What comes after the end is free again`() throws {

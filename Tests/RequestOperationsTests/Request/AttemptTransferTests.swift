@@ -21,21 +21,20 @@ import Testing
         #expect(waits.count == 1)
     }
 
-    @Test func `A redirect to another host waits for a slot of that host`() async throws {
+    @Test func `A redirect to another host keeps its slot and may exceed the bound of that host`() async throws {
         let limiter = RequestLimiter(perHost: 1)
-        let occupied = try await limiter.slot(for: Origin(URL(string: "http://other.invalid/")), at: limiter.newPlace())
+        let occupied = limiter.slotAtOnce(for: Origin(URL(string: "http://other.invalid/")))
         var (configuration, transport) = redirecting(limiter, to: "http://other.invalid/")
         let waits = Collector<Void>()
         configuration.onEvent = { if case .waitsForSlot = $0.step { waits.append(()) } }
-        let operation = URLRequestOperation(anyRequest, configuration: configuration)
-        OperationQueue().addOperation(operation)
-        await waits.count(2)
-        await eventually { limiter.waitingCount == 1 }
-        // It keeps its place of the total.
-        #expect(limiter.inFlightCount == 2 && transport.requests.count == 1)
-        occupied.release()
-        _ = try await operation.value
-        #expect(limiter.inFlightCount == 0)
+        let held = Collector<Bool>()
+        configuration.validation = ResponseValidation { [origin = Origin(anyRequest.url)] _ in
+            held.append(limiter.slotAtOnce(for: origin) == nil)
+        }
+        _ = try await run(URLRequestOperation(anyRequest, configuration: configuration))
+        #expect(waits.count == 1 && held.elements == [true] && transport.requests.count == 2)
+        #expect(limiter.inFlightCount == 1)
+        occupied?.release()
     }
 
     @Test func `A redirect to another host is not overtaken by who waits for a place of the total`() async throws {
@@ -89,37 +88,14 @@ import Testing
         await eventually { limiter.inFlightCount == 0 && queue.limiter.inFlightCount == 0 }
     }
 
-    @Test func `The wait for another host counts neither for the attempt nor against the first host`() async throws {
-        let clock = ManualClock()
-        let limiter = RequestLimiter(perHost: 1)
-        let other = Origin(URL(string: "http://other.invalid/"))
-        let occupied = limiter.slotAtOnce(for: other)
-        var (configuration, transport) = redirecting(limiter, to: "http://other.invalid/")
-        configuration.clock = clock
-        configuration.attemptTimeLimit = .seconds(3)
-        configuration.retryPolicy.maximumRetries = 0
-        let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 1, openTime: .seconds(100), clock: clock)
-        configuration.use(breaker)
-        let operation = URLRequestOperation(anyRequest, configuration: configuration)
-        OperationQueue().addOperation(operation)
-        await eventually { limiter.waitingCount == 1 }
-        clock.advance(by: .seconds(60))
-        occupied?.release()
-        _ = try await operation.value
-        #expect(transport.requests.count == 2 && breaker.timeLeft(for: anyRequest.url) == .zero)
-    }
-
     @Test func `The time limit of an attempt counts for all hops together`() async throws {
         let clock = ManualClock()
         let door = Door()
-        let limiter = RequestLimiter(perHost: 1)
-        let occupied = limiter.slotAtOnce(for: Origin(URL(string: "http://other.invalid/")))
         let transport = ScriptedTransport([
             .behind(door, .status(302, fields: [("Location", "http://other.invalid/")])), .stall,
         ])
         var configuration = RequestConfiguration.over(transport)
         configuration.clock = clock
-        configuration.limiter = limiter
         configuration.attemptTimeLimit = .seconds(3)
         configuration.retryPolicy = .none
         let operation = URLRequestOperation(anyRequest, configuration: configuration)
@@ -128,9 +104,6 @@ import Testing
         await clock.sleepers(1)
         clock.advance(by: .seconds(2))
         door.open()
-        // The alarm of the first hop is gone, and that of the second is not there yet.
-        await eventually { limiter.waitingCount == 1 && clock.sleeperCount == 0 }
-        occupied?.release()
         await transport.requests(atLeast: 2)
         await clock.sleepers(1)
         clock.advance(by: .milliseconds(999))
@@ -138,20 +111,6 @@ import Testing
         clock.advance(by: .milliseconds(1))
         let error = await #expect(throws: RequestError.self) { try await operation.value }
         #expect(error?.code == .timedOut && error?.reason?.contains("3.0 seconds") == true)
-    }
-
-    @Test func `A cancel in the line of another host gives the place of the total back`() async throws {
-        let limiter = RequestLimiter(perHost: 1)
-        let occupied = limiter.slotAtOnce(for: Origin(URL(string: "http://other.invalid/")))
-        let (configuration, _) = redirecting(limiter, to: "http://other.invalid/")
-        let operation = URLRequestOperation(anyRequest, configuration: configuration)
-        OperationQueue().addOperation(operation)
-        await eventually { limiter.waitingCount == 1 }
-        operation.cancel()
-        await #expect(throws: CancellationError.self) { try await operation.value }
-        await eventually { limiter.inFlightCount == 1 && limiter.waitingCount == 0 }
-        occupied?.release()
-        #expect(limiter.inFlightCount == 0)
     }
 
     @Test func `A server that redirects to the same URL once it has set state is followed`() async throws {

@@ -31,23 +31,9 @@ import Testing
         return slots.count
     }
 
-    /// Starts an operation whose hedge then waits for a slot of the other host, where all are taken.
-    private func startToWait(
-        _ hedged: HedgedRequest
-    ) async -> (URLRequestOperation<Data>, RequestLimiter, taken: [RequestLimiter.Slot?]) {
-        var hedged = hedged
-        let limiter = RequestLimiter(perHost: 2)
-        let taken = (0..<2).map { _ in limiter.slotAtOnce(for: Origin(there)) }
-        hedged.configuration.limiter = limiter
-        let operation = operation(hedged)
-        await hedged.start(operation)
-        await eventually { limiter.waitingCount == 1 }
-        return (operation, limiter, taken)
-    }
-
     // MARK: Slots
 
-    @Test func `It holds a slot of the other host and none of its first`() async throws {
+    @Test func `It keeps its slot of its first host`() async throws {
         let door = Door()
         var (hedged, transport) = redirected(behind: Door(), to: .behind(door, .body(body)))
         let limiter = RequestLimiter(perHost: 2)
@@ -55,36 +41,14 @@ import Testing
         let operation = operation(hedged)
         await hedged.start(operation)
         await transport.requests(atLeast: 3)
-        // The first attempt holds the other one here.
-        #expect(free(limiter, for: here) == 1 && free(limiter, for: there) == 1)
+        // The first attempt holds the other one.
+        #expect(free(limiter, for: here) == 0 && free(limiter, for: there) == 2)
         door.open()
         _ = try await operation.value
         await eventually { limiter.inFlightCount == 0 }
     }
 
-    @Test func `It waits for a slot of the other host without one of its first`() async throws {
-        let (hedged, transport) = redirected(behind: Door(), to: .body(body))
-        let (operation, limiter, taken) = await startToWait(hedged)
-        #expect(transport.requests.count == 2 && free(limiter, for: here) == 1)
-        taken[0]?.release()
-        _ = try await operation.value
-        #expect(transport.requests.count == 3)
-        taken[1]?.release()
-        await eventually { limiter.inFlightCount == 0 }
-    }
-
-    @Test func `If it loses in the line of the other host it leaves that`() async throws {
-        let door = Door()
-        let (hedged, transport) = redirected(behind: door, to: .body(body))
-        let (operation, limiter, taken) = await startToWait(hedged)
-        door.open()
-        _ = try await operation.value
-        await eventually { limiter.waitingCount == 0 && limiter.inFlightCount == 2 }
-        #expect(transport.requests.count == 2)
-        for slot in taken { slot?.release() }
-    }
-
-    @Test func `If it loses at the other host it gives that slot back`() async throws {
+    @Test func `If it loses at the other host it gives its slot back`() async throws {
         let door = Door()
         var (hedged, transport) = redirected(behind: door, to: .stall)
         let limiter = RequestLimiter(perHost: 2)

@@ -198,21 +198,6 @@ import Testing
             ])
     }
 
-    @Test func `A redirect to another host is told before the wait for its slot`() async throws {
-        let events = Collector<String>()
-        var configuration = RequestConfiguration.scripted([
-            .status(302, fields: [("Location", "http://other.invalid/")]), .body(Data("x".utf8)),
-        ])
-        configuration.limiter = RequestLimiter(total: 1)
-        configuration.onEvent = { events.append($0.step.name) }
-        _ = try await run(URLRequestOperation(anyRequest, configuration: configuration))
-        #expect(
-            events.elements == [
-                "began", "attemptBegan", "waitsForSlot", "gotSlot", "redirected", "waitsForSlot", "gotSlot", "head",
-                "ended",
-            ])
-    }
-
     @Test func `A request that is processed again tells of both its waits for a slot`() async throws {
         let events = Collector<String>()
         var configuration = RequestConfiguration.scripted([.body(Data("x".utf8))])
