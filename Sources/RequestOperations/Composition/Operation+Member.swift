@@ -68,17 +68,17 @@ final class MemberStarter: OperationStarter {
     /// The queue in which the running operation has a place. The members use that place too. Otherwise an operation
     /// that a member adds to that queue would wait for the running operation, and the running operation for it.
     private let operationQueue: OperationQueue?
-    /// The holder that may have lent the running operation a place of that queue.
-    private let placeHolder: (any PlaceHolder)?
+    /// The place of the running operation, which may be lent.
+    private let place: QueuePlace?
 
-    init(for operationQueue: OperationQueue?, lentBy placeHolder: (any PlaceHolder)? = nil) {
+    init(for operationQueue: OperationQueue?, on place: QueuePlace? = nil) {
         self.operationQueue = operationQueue
-        self.placeHolder = placeHolder
+        self.place = place
     }
 
     /// The starter for what the operation of the current Task runs.
     static var ofCurrentOperation: MemberStarter {
-        MemberStarter(for: .ofCurrentOperation, lentBy: RequestQueue.placeHolder)
+        MemberStarter(for: .ofCurrentOperation, on: RequestQueue.placeOfStage)
     }
 
     func admit(_ operation: any StartableOperation) {
@@ -86,7 +86,12 @@ final class MemberStarter: OperationStarter {
     }
 
     func willRun(_ operation: any StartableOperation) -> OperationQueue? {
-        if let queue = operationQueue as? RequestQueue { queue.giveTurn(to: operation, lentBy: placeHolder) }
+        if let limiter = (operationQueue as? RequestQueue)?.limiter {
+            let lender = place.flatMap { $0.canBeLent(in: limiter) ? $0 : nil }
+            let given = lender.map { QueuePlace(lentBy: $0) } ?? QueuePlace(of: limiter, at: limiter.newPlace())
+            // A queue that has the member as well may have given it a place.
+            operation.state.withLock { $0.place = $0.place ?? given }
+        }
         return operationQueue
     }
 }

@@ -183,7 +183,7 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
         }
     }
 
-    final override var placeDemand: PlaceDemand { .none }
+    final override var takesPlace: Bool { false }
 
     final override func willAnnounce(_ ending: OperationLifecycle.Ending) {
         // Members that did not begin.

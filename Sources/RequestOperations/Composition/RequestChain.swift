@@ -152,7 +152,7 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
     }
 
     /// None, because the links of the chain take the places.
-    final override var placeDemand: PlaceDemand { .none }
+    final override var takesPlace: Bool { false }
 
     override func willAnnounce(_ ending: OperationLifecycle.Ending) {
         if let counter = counter.withLock({ $0 }) { Self.end(counter, after: ending) }

@@ -157,7 +157,7 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
         group.withLock { $0.members.popFirst() }
     }
 
-    final override var placeDemand: PlaceDemand { .none }
+    final override var takesPlace: Bool { false }
 
     final override func willAnnounce(_ ending: OperationLifecycle.Ending) {
         group.withLock { $0.begin() }
@@ -224,7 +224,7 @@ private final class JoinedOperation<Value: Sendable>: AsynchronousOperation<Valu
         return try join()
     }
 
-    override var placeDemand: PlaceDemand { .none }
+    override var takesPlace: Bool { false }
 
     override func willAnnounce(_ ending: OperationLifecycle.Ending) {
         // It may have ended before its start.

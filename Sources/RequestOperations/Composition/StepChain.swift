@@ -145,7 +145,7 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
         return ChainOutcome(value: last, steps: results)
     }
 
-    final override var placeDemand: PlaceDemand { .none }
+    final override var takesPlace: Bool { false }
 
     final override func willAnnounce(_ ending: OperationLifecycle.Ending) {
         // We free the steps, which may hold much, outside the lock.

@@ -60,10 +60,11 @@ extension AsynchronousOperation {
 
     private func runStep(after wait: (any StepWait)?, on queue: OperationQueue?) async {
         let task = RunningTask.current()
-        if state.withLock({ $0.adopt(task) }) { task.cancel() }
+        let (isStopped, place) = state.withLock { ($0.adopt(task), $0.place) }
+        if isStopped { task.cancel() }
         let mayLeave: Bool
         do {
-            switch try await bound(to: queue, { try await self.step(after: wait) }) {
+            switch try await bound(to: .init(queue: queue, place: place), { try await self.step(after: wait) }) {
             case .finished(let value): mayLeave = finish(.success(value))
             case .waits(let wait):
                 mayLeave = state.withLock { $0.disown() }
@@ -85,12 +86,10 @@ extension AsynchronousOperation {
     /// Runs a step with the task-local values of the operation's queue. The values of the place where the operation was
     /// made may name another queue.
     private func bound<Output: Sendable>(
-        to queue: OperationQueue?, _ body: () async throws -> Output
+        to here: OperationQueue.Here, _ body: () async throws -> Output
     ) async throws -> Output {
-        // A queue of Foundation's gives no places, so nothing needs to know which operation has one.
-        let givesPlaces = queue.map { type(of: $0) != OperationQueue.self } ?? false
-        if OperationQueue.ofCurrentOperation === queue, !givesPlaces { return try await body() }
-        let here = OperationQueue.Here(queue: queue, operation: givesPlaces ? self : nil)
+        let former = OperationQueue.here
+        if former.queue === here.queue, former.place === here.place { return try await body() }
         return try await OperationQueue.$here.withValue(here) { try await body() }
     }
 

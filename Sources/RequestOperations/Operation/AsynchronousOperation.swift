@@ -95,8 +95,11 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// What a description says that the operation is about. `nil` if there is nothing to say.
     var subject: String? { nil }
 
-    /// How many places of its starter the operation takes.
-    var placeDemand: PlaceDemand { .whileExecuting }
+    /// Whether the operation takes a place of its starter.
+    var takesPlace: Bool { true }
+
+    /// The host of the attempts that the operation makes. `nil` if it makes none.
+    var origin: Origin? { nil }
 
     /// One step of the work. By default all of ``run()`` is one step.
     ///

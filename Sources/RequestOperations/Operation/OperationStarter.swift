@@ -25,8 +25,10 @@ extension OperationStarter {
 /// An operation of ours with any type of value, as its starter sees it.
 protocol StartableOperation: FinishAnnouncing, Sendable {
     var state: Locked<OperationLifecycle> { get }
-    /// How many places of its starter it takes.
-    var placeDemand: PlaceDemand { get }
+    /// Whether it takes a place of its starter. A chain takes none, because its parts take them.
+    var takesPlace: Bool { get }
+    /// The host of the attempts that it makes. Each attempt takes a place, and the operation itself none.
+    var origin: Origin? { get }
 
     /// Tells a dependent operation when this one has finished. If it has finished, tells it at once.
     func add(_ dependent: Locked<OperationLifecycle>)
@@ -48,16 +50,6 @@ extension StartableOperation {
     /// Reserves the operation for a caller that is about to add it to a queue. Returns `false` if something starts it
     /// already, as far as is known.
     func claim() -> Bool { state.withLock { $0.claim() } }
-}
-
-/// How many places of its starter an operation takes.
-enum PlaceDemand {
-    /// None. Its parts take the places, as in a chain.
-    case none
-    /// One from its start to its end.
-    case whileExecuting
-    /// One for each attempt.
-    case forAttempts
 }
 
 // MARK: Held by a queue

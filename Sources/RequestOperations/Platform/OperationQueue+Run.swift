@@ -2,8 +2,8 @@ extension OperationQueue {
     /// Where the operation of the current Task runs.
     struct Here: Sendable {
         var queue: OperationQueue?
-        /// The operation, if the queue may have given it a place.
-        var operation: Operation?
+        /// What the starter of the operation gave it for the time that it runs.
+        var place: (any AnyObject & Sendable)?
     }
 
     @TaskLocal static var here = Here()

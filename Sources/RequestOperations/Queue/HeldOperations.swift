@@ -5,8 +5,8 @@ struct HeldOperations {
         /// Its place in the line, given when it was added. An operation that has left and is added again gets a new
         /// place.
         let place: RequestLimiter.Place
-        /// The holder whose place it runs on, if a stage of that holder added it.
-        let lender: (any PlaceHolder)?
+        /// The place that it runs on, if a stage added it whose operation holds that place.
+        let lender: QueuePlace?
         /// Where it stands in the line, with the priority that it had when it joined.
         var inLine: RequestLimiter.Place?
         /// Whether a foreign operation is entering Foundation's queue. An operation of ours knows this itself.
@@ -44,9 +44,9 @@ struct HeldOperations {
     ///
     /// - Parameters:
     ///   - place: The end of the line.
-    ///   - lender: The holder whose place it runs on. `nil` by default.
+    ///   - lender: The place that it runs on. `nil` by default.
     mutating func insert(
-        _ operation: Operation, at place: RequestLimiter.Place, lentBy lender: (any PlaceHolder)? = nil
+        _ operation: Operation, at place: RequestLimiter.Place, lentBy lender: QueuePlace? = nil
     ) -> Bool {
         insertEntry(Entry(operation: operation, place: place, lender: lender))
         guard let lastBarrier else { return false }
@@ -69,8 +69,8 @@ struct HeldOperations {
         return (true, entry.inLine)
     }
 
-    /// The place of an operation, and the holder whose place it runs on. `nil` if the operation is not held.
-    func terms(of operation: Operation) -> (place: RequestLimiter.Place, lender: (any PlaceHolder)?)? {
+    /// The place of an operation, and the one that it runs on if that is lent. `nil` if the operation is not held.
+    func terms(of operation: Operation) -> (place: RequestLimiter.Place, lender: QueuePlace?)? {
         entries[ObjectIdentifier(operation)].map { ($0.place, $0.lender) }
     }
 

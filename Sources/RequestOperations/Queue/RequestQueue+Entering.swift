@@ -1,19 +1,5 @@
 /// How operations enter Foundation's queue. An operation enters when it is ready and there is a place for it.
 extension RequestQueue: OperationStarter {
-    /// The holder of a place of this queue, if the current Task runs one of its stages.
-    var lender: (any PlaceHolder)? {
-        guard let holder = Self.placeHolder, holder.holdsPlace(of: limiter) else { return nil }
-        return holder
-    }
-
-    /// Takes an operation in. Returns whether it is behind a barrier.
-    private func hold(_ operation: Operation) -> Bool {
-        heldGroup.enter()
-        let (place, lender) = (limiter.newPlace(), lender)
-        // We record the operation before it may enter. So a barrier does not miss one that is between the two steps.
-        return held.withLock { $0.insert(operation, at: place, lentBy: lender) }
-    }
-
     func take(in operation: Operation) {
         settle(operation, behindBarrier: join(operation))
     }
@@ -28,8 +14,15 @@ extension RequestQueue: OperationStarter {
 
     /// Holds an operation. Returns whether it is behind a barrier.
     private func join(_ operation: Operation) -> Bool {
-        (operation as? any StartableOperation)?.join(self)
-        return hold(operation)
+        if let ours = operation as? any StartableOperation {
+            let mayJoin = ours.state.withLock { $0.join(self, as: ours) }
+            // Foundation's queue makes the same check.
+            precondition(mayJoin, "An operation that is in a queue, runs or has finished cannot be added to a queue.")
+        }
+        heldGroup.enter()
+        let (position, lender) = (limiter.newPlace(), lender)
+        // We record the operation before it may enter. So a barrier does not miss one that is between the two steps.
+        return held.withLock { $0.insert(operation, at: position, lentBy: lender) }
     }
 
     /// Lets a held operation enter when it can.
@@ -38,9 +31,9 @@ extension RequestQueue: OperationStarter {
             if !behindBarrier { advance(operation) }
             return
         }
-        switch ours.settle(behindBarrier: behindBarrier) {
+        switch ours.state.withLock({ $0.settle(behindBarrier: behindBarrier) }) {
         case .enters: admit(ours)
-        case .isHeld: break
+        case .isHeld: ours.checkPreconditions()
         case .isOver: leave(operation)
         }
     }
@@ -52,39 +45,35 @@ extension RequestQueue: OperationStarter {
     /// Lets an operation of ours enter that is ready. If it needs a place, it waits for one first.
     func admit(_ operation: any StartableOperation) {
         operation.becameReady()
-        guard let (_, lender) = held.withLock({ $0.terms(of: operation) }) else { return enter(operation) }
+        guard let terms = held.withLock({ $0.terms(of: operation) }) else { return enter(operation) }
         // The lender may have given its place back since.
-        if let lender, lender.holdsPlace(of: limiter) { return enter(operation, lentBy: lender) }
-        switch operation.placeDemand {
-        case .forAttempts:
-            guard operation.standInLine() else { return enter(operation) }
-            standInLine(operation, for: (operation as? any AttemptMaking)?.origin)
-        case .whileExecuting:
-            if countsExecuting, operation.standInLine() { standInLine(operation) } else { enter(operation) }
-        case .none: enter(operation)
+        if let lender = terms.lender, lender.isHeld {
+            let place = QueuePlace(lentBy: lender)
+            operation.state.withLock { $0.place = place }
+            return enter(operation)
         }
+        // An operation with a host makes attempts, which are counted in any case.
+        let origin = operation.origin
+        guard operation.takesPlace, origin != nil || countsExecuting,
+            operation.state.withLock({ $0.standInLine() })
+        else {
+            return enter(operation)
+        }
+        // Another operation may have tried to start this one meanwhile, and that start was put off.
+        operation.startIfReady()
+        standInLine(operation, for: origin)
     }
 
-    private func enter(_ operation: any StartableOperation, lentBy lender: (any PlaceHolder)? = nil) {
+    private func enter(_ operation: any StartableOperation) {
         // Foundation applies the quality of service of a queue to its threads. Our operations work in Tasks, so we set
         // it on them.
         let quality = qualityOfService
         if quality != .default, operation.qualityOfService == .default { operation.qualityOfService = quality }
-        giveTurn(to: operation, at: held.withLock { $0.terms(of: operation)?.place }, lentBy: lender)
-        operation.enter { super.addOperation(operation) }
+        super.addOperation(operation)
+        operation.state.withLock { $0.hasEntered() }
+        // As above.
+        operation.startIfReady()
         leave(operation)
-    }
-
-    /// Tells an operation before it starts where its attempts stand, or that it runs on the place of a lender.
-    func giveTurn(
-        to operation: any StartableOperation, at place: RequestLimiter.Place? = nil, lentBy lender: (any PlaceHolder)?
-    ) {
-        if let lender, lender.holdsPlace(of: limiter) {
-            operation.state.withLock { $0.place = lender }
-        } else {
-            let attempts = operation as? any AttemptMaking
-            attempts?.willRun(by: QueueTurn(limiter: limiter, place: place ?? limiter.newPlace()))
-        }
     }
 
     /// Removes an operation that is no longer held.
@@ -99,7 +88,8 @@ extension RequestQueue: OperationStarter {
     }
 
     func finished(_ place: (any AnyObject & Sendable)?, wasExecuting: Bool) {
-        (place as? RequestLimiter.Slot)?.release()
+        // The attempts of a request have given theirs back, if it made any.
+        (place as? QueuePlace)?.slot?.release(isUnused: !wasExecuting)
         if wasExecuting { ownProgress.countOne() }
     }
 
@@ -108,7 +98,7 @@ extension RequestQueue: OperationStarter {
     /// Lets a foreign operation enter. If places are counted, it joins the line when its dependencies have finished.
     func advance(_ operation: Operation) {
         let lender = held.withLock { $0.terms(of: operation)?.lender }
-        let isLent = lender?.holdsPlace(of: limiter) == true
+        let isLent = lender?.isHeld == true
         guard countsExecuting, !isLent, !operation.isCancelled else { return enter(foreign: operation) }
         let unfinished = operation.dependencies.filter { !$0.isFinished }
         guard unfinished.isEmpty else {
@@ -160,10 +150,11 @@ extension RequestQueue: OperationStarter {
         _ = limiter.leave(place) { $0 is LineWaiter }
     }
 
-    /// Gives a place to an operation in the line.
-    private func give(_ slot: RequestLimiter.Slot, to operation: Operation) {
+    /// There is room: starts an operation that stood in the line.
+    private func start(_ operation: Operation, with slot: RequestLimiter.Slot, from position: RequestLimiter.Place) {
         if let ours = operation as? any StartableOperation {
-            guard !ours.take(slot) else { return enter(ours) }
+            let place = QueuePlace(of: limiter, at: position, holding: slot)
+            if ours.state.withLock({ $0.take(place) }) { return enter(ours) }
             slot.release(isUnused: true)
             // A condition or a key may have been added while it stood in line.
             ours.proceed()
@@ -199,7 +190,47 @@ extension RequestQueue: OperationStarter {
 
         func wasAdmitted() {
             guard let queue else { return }
-            queue.give(RequestLimiter.Slot(of: queue.limiter, for: origin), to: operation)
+            queue.start(operation, with: RequestLimiter.Slot(of: queue.limiter, for: origin), from: place)
         }
+    }
+}
+
+/// Where an operation that a `RequestQueue` started lines up, and the place that it holds.
+///
+/// It lends the place to operations that its stages add to that queue. Without this, a request that an adapter sends
+/// through its own queue would wait for the place of its own request. That request waits for the adapter, so both would
+/// wait forever.
+final class QueuePlace: Sendable {
+    let limiter: RequestLimiter
+    /// All attempts of the operation stand here.
+    let position: RequestLimiter.Place
+    /// The place on which the operation runs, if it is that of another operation.
+    let lender: QueuePlace?
+    private let current: Locked<RequestLimiter.Slot?>
+
+    init(of limiter: RequestLimiter, at position: RequestLimiter.Place, holding slot: RequestLimiter.Slot? = nil) {
+        (self.limiter, self.position, lender) = (limiter, position, nil)
+        current = Locked(slot)
+    }
+
+    init(lentBy place: QueuePlace) {
+        (limiter, position, lender) = (place.limiter, place.position, place.lender ?? place)
+        current = Locked(nil)
+    }
+
+    /// The slot that the operation or its running attempt took last.
+    var slot: RequestLimiter.Slot? { current.withLock { $0 } }
+
+    /// Whether the operation runs on a place that has not been given back.
+    var isHeld: Bool { (lender ?? self).slot?.isHeld ?? false }
+
+    /// Whether the operation can lend its place to others in the queue with this limiter.
+    func canBeLent(in limiter: RequestLimiter) -> Bool { self.limiter === limiter && isHeld }
+
+    /// Records the slot that an attempt has taken.
+    func hold(_ slot: RequestLimiter.Slot) {
+        var former: RequestLimiter.Slot? = slot
+        // Freed outside the lock.
+        current.withLock { swap(&$0, &former) }
     }
 }

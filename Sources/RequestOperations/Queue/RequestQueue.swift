@@ -192,7 +192,12 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
         // now.
         next?.wait(for: followers + entered)
         for operation in followers {
-            if let ours = operation as? any StartableOperation { ours.passBarrier() } else { advance(operation) }
+            guard let ours = operation as? any StartableOperation else {
+                advance(operation)
+                continue
+            }
+            ours.state.withLock { $0.passBarrier() }?.admit(ours)
+            ours.checkPreconditions()
         }
     }
 
@@ -295,8 +300,11 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
 }
 
 extension RequestQueue {
-    /// The place holder whose stage runs on the current Task.
-    static var placeHolder: (any PlaceHolder)? { (here.operation as? any PlaceHolder)?.lender }
+    /// The place of the operation whose stage runs on the current Task.
+    static var placeOfStage: QueuePlace? { here.place as? QueuePlace }
+
+    /// The same, if it is held in this queue. What the stage adds here runs on that place.
+    final var lender: QueuePlace? { Self.placeOfStage.flatMap { $0.canBeLent(in: limiter) ? $0 : nil } }
 }
 
 /// The progress of a queue, which counts operations once somebody has set a total. Any thread may add to it.

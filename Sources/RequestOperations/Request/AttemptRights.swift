@@ -15,12 +15,17 @@ final class AttemptRights: Sendable {
 
     /// `nil` when everything has been given back.
     private let held: Locked<Held?>
+    /// Where the operation lends the place of the attempt.
+    private let turn: QueuePlace?
 
     /// Makes the rights of an attempt.
     ///
-    /// - Parameter place: A place of the queue that the attempt has from the beginning. `nil` by default.
-    init(place: RequestLimiter.Slot? = nil) {
+    /// - Parameters:
+    ///   - place: A place of the queue that the attempt has from the beginning. `nil` by default.
+    ///   - turn: Where the operation lends the place of the attempt. `nil` by default.
+    init(place: RequestLimiter.Slot? = nil, of turn: QueuePlace? = nil) {
         held = Locked(Held(place: place))
+        self.turn = turn
     }
 
     /// The place of the queue.
@@ -37,7 +42,10 @@ final class AttemptRights: Sendable {
             if let slot { held?.slot = slot }
             return held != nil
         }
-        guard !isHeld else { return }
+        guard !isHeld else {
+            if let place { turn?.hold(place) }
+            return
+        }
         [place, slot].compactMap { $0 }.release(isUnused: true)
         throw CancellationError()
     }

@@ -44,7 +44,7 @@ extension RequestRunner {
         }
         guard let turn, rights?.place == nil else { return nil }
         return JointWait.Line(
-            limiter: turn.limiter, place: turn.place.with(priority), standing: wasSent ? .later : .first)
+            limiter: turn.limiter, place: turn.position.with(priority), standing: wasSent ? .later : .first)
     }
 
     private func rights(of attempt: Int) throws -> AttemptRights {

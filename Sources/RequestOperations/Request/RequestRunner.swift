@@ -39,9 +39,15 @@ final class RequestRunner: IdempotencyKeySource {
 
     // MARK: Beginning and end
 
-    func begin() {
+    /// Begins the request.
+    ///
+    /// - Parameter place: Where a queue started it, if one did.
+    func begin(on place: QueuePlace? = nil) {
         let (moment, date) = (now, Date())
-        requestState.withLock { $0.begin(on: date, at: moment) }
+        // On a lent place, the attempts take none.
+        let own = place?.lender == nil ? place : nil
+        let slot = own?.slot
+        requestState.withLock { $0.begin(on: date, at: moment, in: own, holding: slot) }
         emit(.began)
     }
 

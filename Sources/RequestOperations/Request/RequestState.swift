@@ -40,7 +40,7 @@ struct RequestState: Sendable {
     /// The release of the running attempt, if the recovery of its host released it early.
     private var release: Release?
     /// Where the attempts take their places in the queue. `nil` without a queue.
-    private(set) var turn: QueueTurn?
+    private(set) var turn: QueuePlace?
     /// The operation's priority when the running attempt began.
     private(set) var priority = Operation.QueuePriority.normal
     /// When the operation became ready, on the request's clock.
@@ -72,27 +72,18 @@ struct RequestState: Sendable {
         readySince = nil
     }
 
-    mutating func begin(on date: Date, at moment: Duration) {
-        becameReady(at: moment)
-        startDate = date
-    }
-
-    /// Records that a queue is about to start the request.
+    /// Records that the request begins.
     ///
     /// - Parameters:
-    ///   - turn: Its position in the queue.
+    ///   - turn: Where its attempts line up in a queue.
     ///   - place: The place of its first attempt, if it already has one.
-    /// - Returns: A place that nothing uses. The caller releases it outside of the lock.
-    mutating func join(_ turn: QueueTurn, with place: RequestLimiter.Slot?) -> RequestLimiter.Slot? {
+    mutating func begin(
+        on date: Date, at moment: Duration, in turn: QueuePlace? = nil, holding place: RequestLimiter.Slot? = nil
+    ) {
+        becameReady(at: moment)
+        startDate = date
         self.turn = turn
-        guard case .fresh(let former) = phase else { return place }
-        phase = .fresh(place ?? former)
-        return place == nil ? nil : former
-    }
-
-    /// The place of the queue that the request has now, or the rights that may have it.
-    var placeOrRights: (place: RequestLimiter.Slot?, rights: AttemptRights?) {
-        if case .fresh(let place) = phase { (place, nil) } else { (nil, attempts.first?.rights) }
+        if case .fresh = phase { phase = .fresh(place) }
     }
 
     /// Stores the alarm of the deadline until the end. Returns `false` if the end has come.
@@ -293,7 +284,7 @@ struct RequestState: Sendable {
         if wake?.reason.isSign == true, !wasEarly { failures.repeatBackoff() }
         let place: RequestLimiter.Slot? = if case .fresh(let place) = phase { place } else { nil }
         let number = log.begin(on: date, at: elapsed(at: moment), after: wake)
-        attempts = [AttemptState(number: number, rights: AttemptRights(place: place), after: wake)]
+        attempts = [AttemptState(number: number, rights: AttemptRights(place: place, of: turn), after: wake)]
         release = wake?.release
         self.priority = priority
         phase = .attempting

@@ -188,7 +188,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     }
 
     private func begin() throws {
-        runner.begin()
+        runner.begin(on: state.withLock { $0.place } as? QueuePlace)
         guard let deadline = configuration.deadline else { return }
         try runner.setAlarm(at: deadline) { [weak self] error in self?.fail(with: error) }
     }
@@ -243,7 +243,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         (error as? RequestError)?.about(runner.original, id, as: runner.work) ?? error
     }
 
-    final override var placeDemand: PlaceDemand { .forAttempts }
+    final override var origin: Origin? { Origin(runner.original.url) }
 
     final override func becameReady() {
         runner.becameReady()
@@ -270,20 +270,6 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         case .succeeded: runner.ended(nil)
         case .failed(let error): runner.ended(error)
         }
-    }
-}
-
-extension RetryingOperation: AttemptMaking {
-    var origin: Origin { Origin(runner.original.url) }
-
-    func willRun(by turn: QueueTurn) {
-        let place = state.withLock { $0.takeSlot() }
-        runner.requestState.withLock { $0.join(turn, with: place) }?.release(isUnused: true)
-    }
-
-    func attemptHoldsPlace(of limiter: RequestLimiter) -> Bool {
-        let (turn, held) = runner.requestState.withLock { ($0.turn, $0.placeOrRights) }
-        return turn?.limiter === limiter && (held.place ?? held.rights?.place)?.isHeld == true
     }
 }
 

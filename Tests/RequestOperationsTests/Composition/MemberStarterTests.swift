@@ -40,10 +40,12 @@ import Testing
     @Test func `A link that a queue puts in line while the chain is put off is started`() async throws {
         let queue = RequestQueue()
         let link = ClosureOperation { 4 }
-        link.join(queue)
-        #expect(link.settle(behindBarrier: false) == .enters)
+        let joins = link.state.withLock { $0.join(queue, as: link) }
+        let settlement = link.state.withLock { $0.settle(behindBarrier: false) }
         link.startWhenReady(by: starter)
-        #expect(link.standInLine())
+        let stands = link.state.withLock { $0.standInLine() }
+        #expect(joins && settlement == .enters && stands)
+        link.startIfReady()
         #expect(try await link.value == 4)
     }
 }

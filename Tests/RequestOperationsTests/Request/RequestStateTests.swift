@@ -244,40 +244,24 @@ import Testing
 
     // MARK: Places
 
-    private func turnAndPlace() throws -> (QueueTurn, RequestLimiter.Slot) {
+    private func turnAndPlace() throws -> (QueuePlace, RequestLimiter.Slot) {
         let limiter = RequestLimiter(total: 1)
         let place = try #require(limiter.slotAtOnce(for: Origin(anyRequest.url)))
-        return (QueueTurn(limiter: limiter, place: limiter.newPlace()), place)
+        return (QueuePlace(of: limiter, at: limiter.newPlace(), holding: place), place)
     }
 
     @Test func `The first attempt takes over the place of the queue`() throws {
         var state = RequestState(anyRequest)
         let (turn, place) = try turnAndPlace()
-        #expect(state.join(turn, with: place) == nil && state.placeOrRights.place === place)
+        state.begin(on: .distantPast, at: now, in: turn, holding: place)
         begin(&state)
-        #expect(state.attempt()?.rights.place === place && state.placeOrRights.place == nil)
-    }
-
-    @Test func `The place of a stopped request is not used`() throws {
-        var state = RequestState(anyRequest)
-        let (turn, place) = try turnAndPlace()
-        state.stop()
-        #expect(state.join(turn, with: place) === place && state.isStopped)
-    }
-
-    @Test func `A second place takes that of the first`() throws {
-        var state = RequestState(anyRequest)
-        let (turn, place) = try turnAndPlace()
-        let (other, second) = try turnAndPlace()
-        _ = state.join(turn, with: place)
-        #expect(state.join(other, with: second) === place)
-        #expect(state.join(other, with: nil) == nil && state.placeOrRights.place === second)
+        #expect(state.attempt()?.rights.place === place)
     }
 
     @Test func `A request that is stopped before its first attempt gives its place up`() throws {
         var state = RequestState(anyRequest)
         let (turn, place) = try turnAndPlace()
-        _ = state.join(turn, with: place)
+        state.begin(on: .distantPast, at: now, in: turn, holding: place)
         #expect(state.stop().place === place && state.stop().place == nil)
     }
 
