@@ -49,8 +49,6 @@ public struct Attempt: Sendable {
     /// How many attempts a request keeps at most, and how many of these are its first ones.
     static let keptAtMost = 100
     static let keptFirst = 10
-    /// How many hedges one attempt has at most. With more of them, its own record would not be kept.
-    static let mostHedges = keptAtMost - keptFirst - 1
 
     init(
         number: Int, startDate: Date, began: Duration, waited: Duration, wokenBy: WakeReason?, isHedge: Bool = false

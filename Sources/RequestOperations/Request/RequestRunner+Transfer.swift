@@ -4,7 +4,7 @@ extension RequestRunner {
     func transfer(_ admitted: AdmittedTask, stages: any RequestStages) async throws -> TransportResponse {
         let sent = beginSending(admitted)
         if let hedging = configuration.hedging, Hedging.allows(sent.task) {
-            return try await transfer(sent, hedging: hedging, stages: stages)
+            return try await HedgeRace(of: self, stages).run(sent, hedgedAfter: hedging.delay)
         }
         return try await AttemptTransfer(sent, of: self) { head in try stages.validate(head) }.run()
     }

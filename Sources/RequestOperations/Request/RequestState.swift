@@ -32,7 +32,7 @@ struct RequestState: Sendable {
     var original: OriginalRequest
     /// What the attempts are.
     var work: AttemptedWork
-    /// The attempt that the request goes on with, or its last one. While there is no answer, parallel hedges follow it.
+    /// The attempt that the request goes on with, or its last one. While there is no answer, its hedge follows it.
     var attempts: [AttemptState] = []
     var log = AttemptLog()
     var failures = FailureCount()
@@ -296,6 +296,34 @@ struct RequestState: Sendable {
         if case .unused(let drawn) = draw { draw = .spent(drawn) }
         if firstSent == nil { firstSent = moment }
         self.isAwaited = isAwaited
+    }
+
+    /// Whether the request goes on with an attempt that has no hedge, and no response to it has come.
+    func awaitsAnswer(_ attempt: Int) -> Bool {
+        guard case .attempting = phase, attempts.count == 1 else { return false }
+        return attempts[0].number == attempt && log.runs(attempt) && attempts[0].awaitsHead
+    }
+
+    /// Begins a hedge that is about to be sent beside an attempt. Returns its number, or `nil` if that attempt no
+    /// longer awaits its answer.
+    mutating func beginHedge(
+        _ task: TransportTask, holding rights: AttemptRights, drawing draw: RetryDraw? = nil, beside attempt: Int,
+        at moment: Duration, on date: Date
+    ) -> Int? {
+        guard awaitsAnswer(attempt) else { return nil }
+        let number = log.begin(on: date, at: elapsed(at: moment), isHedge: true)
+        attempts.append(AttemptState(hedge: number, sending: task, rights: rights, draw: draw))
+        return number
+    }
+
+    /// Makes the request go on with one of two attempts. The other has lost.
+    ///
+    /// - Returns: What the other one holds. `nil` if there is none.
+    mutating func lead(_ attempt: Int, at moment: Duration) -> AttemptRights? {
+        guard attempts.count == 2, let index = attempts.firstIndex(where: { $0.number == attempt }) else { return nil }
+        let loser = attempts.remove(at: 1 - index)
+        log.end(loser.number, CancellationError(), at: elapsed(at: moment))
+        return loser.rights
     }
 
     /// Records that the attempt that the request goes on with has succeeded.

@@ -38,38 +38,30 @@
 /// ## What wins
 ///
 /// The first response wins whose head ``URLRequestOperation/validate(_:)-(ResponseHead)`` accepts. This is decided before
-/// the body is delivered. The other attempts are then cancelled at once. This closes their connections, or their streams with
-/// HTTP/2. Their slots become free when the transport has released them, or after 100 ms at the latest. If the body of
-/// the winner fails afterwards, the attempt fails.
+/// the body is delivered. The other attempt is then cancelled at once. This closes its connection, or its stream with
+/// HTTP/2. Its slot becomes free when the transport has released it, or after 100 ms at the latest. If the body of the
+/// winner fails afterwards, the attempt fails.
 ///
 /// A failure that the ``RetryPolicy`` considers temporary, such as status 503, does not win. The request then waits for
-/// the other attempt, and no further hedge is sent. Any other failure, such as status 404, is an answer and ends all
-/// attempts. If all attempts fail, one failure goes to the retry decision. It is the one with a `Retry-After`, or else
-/// one with a response, or else that of the first attempt. Only that failure is passed to the configuration's
-/// ``RequestConfiguration/errorBodyDecoder``. Hedges do not count for ``RetryPolicy/maximumRetries``. Each retry can be
+/// the other attempt. Any other failure, such as status 404, is an answer and ends both attempts. If both attempts fail,
+/// one failure goes to the retry decision. It is the one with a `Retry-After`, or else one with a response, or else that
+/// of the first attempt. Only that failure is passed to the configuration's ``RequestConfiguration/errorBodyDecoder``. Hedges do not count for ``RetryPolicy/maximumRetries``. Each retry can be
 /// hedged again.
 ///
 /// ``RequestConfiguration/attemptTimeLimit`` applies to each attempt separately. The deadline and `cancel()` end all
 /// attempts at once. Progress is reported only for the attempt that won, so from its response head on.
 public struct Hedging: Sendable, Hashable {
-    /// How long an attempt may run without an answer before a hedge is sent, and then how long until the next hedge.
+    /// How long an attempt may run without an answer before a hedge is sent. An attempt has one hedge at most.
     ///
     /// The time is measured on the clock of the configuration, from when the attempt has its slot. Zero or less sends
     /// the hedge at once.
     public var delay: Duration
 
-    /// The most hedges that are sent for one attempt, `delay` apart. 1 by default. Less than 1 means none; more than 89
-    /// counts as 89.
-    public var maximumHedges: Int
-
     /// Makes a value.
     ///
-    /// - Parameters:
-    ///   - delay: How long to wait for an answer before a hedge is sent.
-    ///   - maximumHedges: The most hedges for one attempt. 1 by default.
-    public init(delay: Duration, maximumHedges: Int = 1) {
+    /// - Parameter delay: How long to wait for an answer before a hedge is sent.
+    public init(delay: Duration) {
         self.delay = delay
-        self.maximumHedges = maximumHedges
     }
 
     /// The reason why no hedge was sent when it was time for one.

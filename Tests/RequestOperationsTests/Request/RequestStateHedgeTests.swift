@@ -12,10 +12,10 @@ import Testing
         state.beginHedge(.data(anyRequest), holding: AttemptRights(), beside: 1, at: now, on: .distantPast)
     }
 
-    @Test func `A hedge has a number of its own`() {
+    @Test func `An attempt has one hedge with a number of its own`() {
         var state = inAttempt(.transfer)
-        #expect(hedge(&state) == 2 && hedge(&state) == 3)
-        #expect(state.log.records.map(\.isHedge) == [false, true, true])
+        #expect(hedge(&state) == 2 && hedge(&state) == nil)
+        #expect(state.log.records.map(\.isHedge) == [false, true])
     }
 
     @Test func `After the head of a response there is no hedge`() {
@@ -27,13 +27,6 @@ import Testing
     @Test func `After a redirect there is no hedge`() {
         var state = inAttempt(.transfer)
         _ = state.follow(url, in: 1)
-        #expect(hedge(&state) == nil)
-    }
-
-    @Test func `After the head of a hedge there is no other`() {
-        var state = inAttempt(.transfer)
-        _ = hedge(&state)
-        _ = state.receive(head(503), in: 2)
         #expect(hedge(&state) == nil)
     }
 
@@ -130,21 +123,6 @@ import Testing
         _ = state.receive(head(200), in: 1)
         _ = state.enter(.transfer, in: 1)
         #expect(state.attempt(1)?.hasAcceptedHead == true && state.attempt(2)?.hasAcceptedHead == false)
-    }
-
-    @Test(arguments: [1, 10, 11, 150])
-    func `An attempt is kept with all the hedges that it may have`(number: Int) {
-        var state = inAttempt(.transfer)
-        for _ in 1..<number {
-            fail(&state)
-            begin(&state)
-        }
-        _ = state.enter(.transfer, in: number)
-        for _ in 0..<Attempt.mostHedges {
-            _ = state.beginHedge(
-                .data(anyRequest), holding: AttemptRights(), beside: number, at: now, on: .distantPast)
-        }
-        #expect(state.awaitsAnswer(number) && state.log.records.count { $0.isHedge } == Attempt.mostHedges)
     }
 
     @Test func `Of many attempts the leading one is found`() {

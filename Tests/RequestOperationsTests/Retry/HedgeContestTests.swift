@@ -4,24 +4,22 @@ import Testing
 @testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(10))) struct HedgeContestTests {
-    private static func failed(_ id: Int, _ weight: HedgeContest.Weight = .noResponse) -> HedgeContest.Failed {
-        HedgeContest.Failed(id: id, error: Problem(), weight: weight)
+    private static func failed(_ id: Int, _ weight: Int = 0) -> HedgeContest.Failed {
+        HedgeContest.Failed(id: id, attempt: id + 1, error: Problem(), weight: weight)
     }
 
     /// A contest of a first attempt and one hedge.
     private static func ofTwo() -> HedgeContest {
         var contest = HedgeContest()
-        _ = contest.join(1)
+        contest.join()
         return contest
     }
 
-    private static func name(_ verdict: HedgeContest.Verdict?) -> String {
+    private static func name(_ verdict: HedgeContest.Verdict) -> String {
         switch verdict {
         case .goesOn: "goes on"
         case .answers: "answers"
         case .fails(let failed): "fails with \(failed.id)"
-        case .cancelled: "cancelled"
-        case nil: "none"
         }
     }
 
@@ -61,13 +59,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (HedgeContest.Weight.noResponse, HedgeContest.Weight.noResponse, 0),
-        (.response, .noResponse, 0), (.noResponse, .response, 1), (.response, .response, 0),
-        (.response, .retryAfter, 1), (.retryAfter, .response, 0), (.retryAfter, .retryAfter, 0),
+        (0, 0, 0), (1, 0, 0), (0, 1, 1), (1, 1, 0), (1, 2, 1), (2, 1, 0), (2, 2, 0),
     ])
-    func `Of all failures the most telling decides`(
-        first: HedgeContest.Weight, second: HedgeContest.Weight, decisive: Int
-    ) {
+    func `Of both failures the most telling decides`(first: Int, second: Int, decisive: Int) {
         for order in [[0, 1], [1, 0]] {
             var contest = Self.ofTwo()
             let weights = [first, second]
@@ -77,46 +71,30 @@ import Testing
         }
     }
 
-    @Test func `Nobody joins after a failure`() {
-        var contest = Self.ofTwo()
-        _ = contest.fail(Self.failed(0), isFinal: false)
-        let joins = contest.join(2)
-        #expect(!joins && !contest.isOpen)
+    @Test func `No hedge joins after a failure or a win`() {
+        var failed = Self.ofTwo()
+        _ = failed.fail(Self.failed(0), isFinal: false)
+        var won = HedgeContest()
+        _ = won.win(0)
+        #expect(HedgeContest().isOpen && !failed.isOpen && !won.isOpen)
     }
 
-    @Test func `Nobody joins after a win`() {
+    @Test(arguments: [true, false])
+    func `The failure of the only attempt decides`(isFinal: Bool) {
         var contest = HedgeContest()
-        _ = contest.win(0)
-        let joins = contest.join(1)
-        #expect(!joins)
-    }
-
-    @Test func `The failure of the only attempt decides as it is`() {
-        var contest = HedgeContest()
-        #expect(Self.name(contest.failAlone(0, Problem())) == "fails with 0")
-    }
-
-    @Test func `The failure of one of two is not that of the only one`() {
-        var contest = Self.ofTwo()
-        #expect(Self.name(contest.failAlone(0, Problem())) == "none")
-    }
-
-    @Test func `If the hedge is not sent after all the failure of the first decides`() {
-        var contest = Self.ofTwo()
-        _ = contest.fail(Self.failed(0), isFinal: false)
-        #expect(Self.name(contest.end(1)) == "fails with 0")
+        #expect(Self.name(contest.fail(Self.failed(0), isFinal: isFinal)) == "fails with 0")
     }
 
     @Test func `A cancelled contest ends with its last attempt`() {
         var contest = Self.ofTwo()
-        #expect(Self.name(contest.cancel()) == "goes on")
+        contest.cancel()
         #expect(Self.name(contest.fail(Self.failed(1), isFinal: false)) == "goes on")
-        #expect(Self.name(contest.end(0)) == "cancelled")
+        #expect(Self.name(contest.end(0)) == "answers")
     }
 
     @Test func `Nobody wins a cancelled contest`() {
         var contest = Self.ofTwo()
-        _ = contest.cancel()
+        contest.cancel()
         let hasWon = contest.win(0)
         #expect(!hasWon)
     }

@@ -44,8 +44,4 @@ import Testing
     @Test func `There is no hedging by default`() {
         #expect(RequestConfiguration().hedging == nil)
     }
-
-    @Test func `An attempt has one hedge by default`() {
-        #expect(Hedging(delay: .seconds(1)).maximumHedges == 1)
-    }
 }
