@@ -113,19 +113,20 @@ struct AttemptLog: Sendable {
 
     /// The record of a running attempt, or of the last one. These records are always kept.
     subscript(number: Int) -> Attempt {
-        get { records[index(of: number)] }
-        set { records[index(of: number)] = newValue }
+        _read { yield records[index(of: number)] }
+        _modify { yield &records[index(of: number)] }
     }
 
     /// Ends the record of an attempt, unless it has ended.
     mutating func end(_ number: Int, _ error: (any Error)?, at elapsed: Duration) {
-        guard self[number].ended == nil else { return }
-        self[number].ended = elapsed
-        self[number].error = error
+        let index = index(of: number)
+        guard records[index].ended == nil else { return }
+        records[index].ended = elapsed
+        records[index].error = error
     }
 
     /// Whether an attempt has not ended.
-    func runs(_ number: Int) -> Bool { self[number].ended == nil }
+    func runs(_ number: Int) -> Bool { records[index(of: number)].ended == nil }
 
     /// The last attempt that is no hedge.
     var lastUnhedged: Attempt? { records.last { !$0.isHedge } }
@@ -142,19 +143,11 @@ struct AttemptState: Sendable {
         case waits(RetryWait)
     }
 
-    /// What has happened to its request on the way to a response.
-    enum Course: Sendable {
-        case direct
-        /// The circuit breaker refused it.
-        case refused
-        /// A response redirected it. So the server has acted on the first request.
-        case redirected
-    }
-
     let number: Int
     let rights: AttemptRights
     var activity = Activity.stage(.process)
-    var course = Course.direct
+    /// Whether the circuit breaker refused it.
+    var wasRefused = false
     /// What ended the last wait that was not for a slot.
     var wake: Wake?
     /// The place in the line of the configuration's limiter, once the attempt has stood there.
@@ -192,19 +185,6 @@ struct AttemptState: Sendable {
 
     var wait: RetryWait? {
         if case .waits(let wait) = activity { wait } else { nil }
-    }
-
-    /// Whether no response has come, not even a redirect.
-    var awaitsHead: Bool {
-        if case .redirected = course { false } else { head == nil }
-    }
-
-    var wasRefused: Bool {
-        if case .refused = course { true } else { false }
-    }
-
-    var wasRedirected: Bool {
-        if case .redirected = course { true } else { false }
     }
 
     /// Whether the head of the response was accepted. An attempt does not leave the stage in which its head was

@@ -135,13 +135,12 @@ final class HedgeRace: Sendable {
                 if state.withLock({ $0.contest.isWon(by: id) }) { onProgress(progress) }
             }
         }
-        let transfer = AttemptTransfer(sent, of: runner) { [self, attempt = sent.attempt] head in
-            try stages.validate(head)
-            guard state.withLock({ $0.contest.win(id) }) else { throw CancellationError() }
-            decide(for: id, attempt)
-        }
         do {
-            let response = try await transfer.run()
+            let response = try await runner.transfer(sent) { [self, attempt = sent.attempt] head in
+                try stages.validate(head)
+                guard state.withLock({ $0.contest.win(id) }) else { throw CancellationError() }
+                decide(for: id, attempt)
+            }
             settle(state.withLock { $0.contest.end(id) }, .success(response))
         } catch {
             fail(id, error, in: sent.attempt)
@@ -281,5 +280,37 @@ struct HedgeContest {
         phase = .lost
         guard let former, !isFinal else { return .fails(failed) }
         return .fails((former.weight, -former.id) > (failed.weight, -failed.id) ? former : failed)
+    }
+}
+
+/// An attempt and its hedge.
+extension RequestState {
+    /// Whether the request goes on with an attempt that has no hedge, and no response to it has come.
+    func awaitsAnswer(_ attempt: Int) -> Bool {
+        guard case .attempting = phase, attempts.count == 1 else { return false }
+        return attempts[0].number == attempt && log.runs(attempt) && attempts[0].head == nil
+            && log[attempt].redirects.isEmpty
+    }
+
+    /// Begins a hedge that is about to be sent beside an attempt. Returns its number, or `nil` if that attempt no
+    /// longer awaits its answer.
+    mutating func beginHedge(
+        _ task: TransportTask, holding rights: AttemptRights, drawing draw: RetryDraw? = nil, beside attempt: Int,
+        at moment: Duration, on date: Date
+    ) -> Int? {
+        guard awaitsAnswer(attempt) else { return nil }
+        let number = log.begin(on: date, at: elapsed(at: moment), isHedge: true)
+        attempts.append(AttemptState(hedge: number, sending: task, rights: rights, draw: draw))
+        return number
+    }
+
+    /// Makes the request go on with one of two attempts. The other has lost.
+    ///
+    /// - Returns: What the other one holds. `nil` if there is none.
+    mutating func lead(_ attempt: Int, at moment: Duration) -> AttemptRights? {
+        guard attempts.count == 2, let index = attempts.firstIndex(where: { $0.number == attempt }) else { return nil }
+        let loser = attempts.remove(at: 1 - index)
+        log.end(loser.number, CancellationError(), at: elapsed(at: moment))
+        return loser.rights
     }
 }

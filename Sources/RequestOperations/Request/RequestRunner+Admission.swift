@@ -10,8 +10,7 @@ extension RequestRunner {
     }
 
     /// Tells the limiters of the queue and of the configuration which status a host sent. Each is told once.
-    func limitersHear(of head: ResponseHead) {
-        let queue = requestState.withLock { $0.turn?.limiter }
+    func limitersHear(of head: ResponseHead, in queue: RequestLimiter?) {
         queue?.heard(head.status, from: head.url)
         if let limiter = configuration.limiter, limiter !== queue { limiter.heard(head.status, from: head.url) }
     }

@@ -73,7 +73,7 @@ extension RequestRunner {
 
     /// Whether an attempt must wait now, because its host must be left alone.
     func isToLeaveAlone(_ task: TransportTask, in attempt: Int) -> Bool {
-        guard let knownEnd = knownEnd(by: requestState.withLock { $0.attempt(attempt)?.wake }) else { return false }
+        guard let knownEnd = knownEnd(by: requestState.withLock { $0.wake(of: attempt) }) else { return false }
         return configuration.hosts.visit(Origin(task.request.url)) { $0.silenceEnd(at: $1) } > knownEnd
     }
 
@@ -90,7 +90,7 @@ extension RequestRunner {
     /// - Returns: Whether others wait for the host. `nil` if the host must be left alone.
     /// - Throws: ``RequestError/Code/circuitOpen``. The attempt's rights are then given back.
     func askHost(_ task: TransportTask, _ rights: AttemptRights, in attempt: Int) throws(RequestError) -> Bool? {
-        let (wake, isFirst) = requestState.withLock { ($0.attempt(attempt)?.wake, $0.firstSent == nil) }
+        let (wake, isFirst) = requestState.withLock { ($0.wake(of: attempt), $0.firstSent == nil) }
         let (hosts, breaker, origin) = (
             configuration.hosts, configuration.circuitBreaker, Origin(task.request.url)
         )
@@ -139,11 +139,10 @@ extension RequestRunner {
         return waited
     }
 
-    /// Waits before a first attempt for a network, if the configuration says so. Only the deadline limits that wait.
+    /// Waits before a first attempt for a network. Only the deadline limits that wait.
     ///
     /// - Throws: `CancellationError`.
     func awaitConnectivity(in attempt: Int) async throws {
-        guard configuration.waitsForConnectivity, attempt == 1 else { return }
         let path = configuration.networkPath
         while !path.isConnected {
             giveUpPlaceInQueue(in: attempt)

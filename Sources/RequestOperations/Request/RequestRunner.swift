@@ -41,14 +41,15 @@ final class RequestRunner: IdempotencyKeySource {
 
     /// Begins the request.
     ///
-    /// - Parameter place: Where a queue started it, if one did.
-    func begin(on place: QueuePlace? = nil) {
+    /// - Parameter place: Where a queue started it, if one did. On a lent place, the attempts take none.
+    func begin(on place: QueuePlace?) {
         let (moment, date) = (now, Date())
-        // On a lent place, the attempts take none.
-        let own = place?.lender == nil ? place : nil
-        let slot = own?.slot
-        requestState.withLock { $0.begin(on: date, at: moment, in: own, holding: slot) }
-        emit(.began)
+        let slot = place?.slot
+        let listeners = requestState.withLock { state in
+            _ = state.begin(on: date, at: moment, in: place, holding: slot)
+            return state.events
+        }
+        emit(.began, to: configuredEvents ?? listeners)
     }
 
     /// Sets the alarm of the request's deadline. It is cancelled when the request ends.
@@ -93,35 +94,39 @@ final class RequestRunner: IdempotencyKeySource {
 
     /// Called when the operation has its result. Nothing is reported about the request afterwards.
     func ended(_ error: (any Error)?) {
-        let moment = now
-        let (remains, alarm, draw, release, rights) = requestState.withLock { state in
-            state.endAttempts(error, at: moment)
-            return (
-                state.stop(), state.takeAlarm(), state.takeUnusedDraw(), state.takeRelease(), state.attempt()?.rights
-            )
-        }
+        // After a success the attempts have ended.
+        let moment = error == nil ? nil : now
+        let (remains, listeners) = requestState.withLock { ($0.end(error, at: moment), $0.events) }
         remains.place?.release(isUnused: true)
-        rights?.giveBackUnused()
-        alarm?.cancel()
-        draw?.takeBack()
-        if let progress = requestState.withLock({ $0.progress }) {
+        remains.rights?.giveBackUnused()
+        remains.alarm?.cancel()
+        remains.draw?.takeBack()
+        if let progress = remains.progress {
             if error == nil { progress.finish() } else { progress.end() }
         }
-        release?.settle(.passesOn)
-        emit(.ended(error))
+        remains.release?.settle(.passesOn)
+        emit(.ended(error), to: configuredEvents ?? listeners)
     }
 
     // MARK: Attempts
 
-    /// Begins an attempt. Returns its number.
-    func beginAttempt(after wake: Wake?, priority: Operation.QueuePriority) throws -> Int {
+    /// Begins an attempt, and the request if it has not begun.
+    ///
+    /// - Returns: The number of the attempt, and whether a queue gives it a place.
+    func beginAttempt(
+        after wake: Wake?, priority: Operation.QueuePriority, on place: QueuePlace?
+    ) throws -> (number: Int, isInQueue: Bool) {
         let (moment, date) = (now, Date())
-        let number = requestState.withLock {
-            $0.beginAttempt(after: wake, at: moment, on: date, priority: priority)
+        let slot = place?.slot
+        let (isFirst, number, isInQueue, listeners) = requestState.withLock { state in
+            let isFirst = state.begin(on: date, at: moment, in: place, holding: slot)
+            let number = state.beginAttempt(after: wake, at: moment, on: date, priority: priority)
+            return (isFirst, number, state.turn != nil, configuredEvents ?? state.events)
         }
+        if isFirst { emit(.began, to: listeners) }
         guard let number else { throw CancellationError() }
-        emit(.attemptBegan(number))
-        return number
+        emit(.attemptBegan(number), to: listeners)
+        return (number, isInQueue)
     }
 
     /// Called when the running attempt has its value.
@@ -179,6 +184,7 @@ final class RequestRunner: IdempotencyKeySource {
     }
 
     /// Runs a stage that was entered, or a stage of a hedge, which is not an attempt yet.
+    @inline(__always)
     func run<Output: Sendable>(
         _ stage: UserStage, _ body: @escaping @Sendable () async throws -> Output
     ) async throws -> Output {
@@ -217,11 +223,14 @@ final class RequestRunner: IdempotencyKeySource {
         }
     }
 
-    /// Changes the state, unless the request or the attempt has been stopped.
+    /// Changes the state, unless the request or the attempt has been stopped. Returns who listens to the events.
     ///
     /// - Throws: `CancellationError` if it has.
-    func advance(_ change: (inout RequestState) -> Bool) throws {
-        if !requestState.withLock({ change(&$0) }) { throw CancellationError() }
+    @discardableResult
+    func advance(_ change: (inout RequestState) -> Bool) throws -> RequestEventLine? {
+        let (goesOn, listeners) = requestState.withLock { (change(&$0), $0.events) }
+        guard goesOn else { throw CancellationError() }
+        return configuredEvents ?? listeners
     }
 
     // MARK: Progress
@@ -265,7 +274,13 @@ final class RequestRunner: IdempotencyKeySource {
     }
 
     func emit(_ step: @autoclosure () -> RequestEvent.Step, because reason: WaitReason? = nil) {
-        guard let events = events else { return }
+        emit(step(), because: reason, to: events)
+    }
+
+    func emit(
+        _ step: @autoclosure () -> RequestEvent.Step, because reason: WaitReason? = nil, to events: RequestEventLine?
+    ) {
+        guard let events else { return }
         var event = RequestEvent(id: id, step: step())
         event.waitReason = reason
         events.tell(event)

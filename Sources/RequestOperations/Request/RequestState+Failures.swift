@@ -1,5 +1,21 @@
-/// The failures of attempts, and the request's final error.
+/// How attempts end: the response, the failures, and the request's final error.
 extension RequestState {
+    /// Whether the attempt that the request goes on with still runs.
+    var isAttempting: Bool { attempts.first.map { log.runs($0.number) } ?? false }
+
+    /// Whether the request has ended with a value.
+    var hasSucceeded: Bool {
+        guard isStopped, let attempt = attempts.first else { return false }
+        return log[attempt.number].ended != nil && log[attempt.number].error == nil
+    }
+
+    /// The response of the attempt that ended last, without its body.
+    var response: TransportResponse? {
+        guard !isAttempting, let attempt = attempts.first, let head = attempt.head else { return nil }
+        let record = log[attempt.number]
+        return TransportResponse(head: head, bodySize: record.bodySize, timings: record.timings)
+    }
+
     /// What a failure is made from, besides the state.
     struct FailureContext {
         var id: RequestID?
@@ -53,7 +69,8 @@ extension RequestState {
         let sinceSending = elapsedSinceSending(at: context.moment)
         let failure = AttemptFailure(
             error, attempt: number, request: attempt.request ?? original.value, stage: stage, head: attempt.head,
-            requestMayHaveBeenProcessed: attempt.wasRedirected
+            // After a redirect the server has acted on the first request.
+            requestMayHaveBeenProcessed: !log[number].redirects.isEmpty
                 || transfer?.requestMayHaveBeenProcessed ?? stage.isAfterSending,
             bodyIsReplayable: attempt.bodyIsReplayable, backoffStep: counted.backoffStep,
             elapsed: sinceSending ?? .zero, timeLeft: context.deadline.map { $0 - elapsed }, date: context.date,

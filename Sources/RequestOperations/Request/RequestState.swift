@@ -72,18 +72,20 @@ struct RequestState: Sendable {
         readySince = nil
     }
 
-    /// Records that the request begins.
+    /// Begins the request. Returns `false` if it has begun.
     ///
     /// - Parameters:
     ///   - turn: Where its attempts line up in a queue.
     ///   - place: The place of its first attempt, if it already has one.
     mutating func begin(
         on date: Date, at moment: Duration, in turn: QueuePlace? = nil, holding place: RequestLimiter.Slot? = nil
-    ) {
+    ) -> Bool {
+        guard startDate == nil else { return false }
         becameReady(at: moment)
         startDate = date
         self.turn = turn
         if case .fresh = phase { phase = .fresh(place) }
+        return true
     }
 
     /// Stores the alarm of the deadline until the end. Returns `false` if the end has come.
@@ -106,19 +108,21 @@ struct RequestState: Sendable {
         return line
     }
 
-    mutating func takeAlarm() -> Alarm? {
-        defer { alarm = nil }
-        return alarm
-    }
-
-    /// What the caller must do outside the lock after the request stopped.
+    /// What the caller ends or frees outside the lock after the request stopped or ended.
     struct Remains {
-        /// The wait to cancel.
         var wait: RetryWait?
         /// A place in the queue that no attempt will use.
         var place: RequestLimiter.Slot?
-        /// The body of the response, to be freed.
+        /// The body of the response.
         var body = Data()
+        /// The rest is there after the end.
+        var alarm: Alarm?
+        /// The draw of a retry that was not sent.
+        var draw: RetryDraw?
+        var release: Release?
+        var progress: OperationProgress?
+        /// What an attempt holds that may not have been sent.
+        var rights: AttemptRights?
     }
 
     /// Stops the request.
@@ -129,6 +133,20 @@ struct RequestState: Sendable {
         if case .fresh(let place) = phase { remains.place = place }
         if !attempts.isEmpty { remains.body = attempts[0].takeBody() }
         phase = .stopped(in: stage)
+        return remains
+    }
+
+    /// Ends the request with its result.
+    ///
+    /// - Parameter moment: The time at which running attempts end. `nil` after a success: none runs.
+    mutating func end(_ error: (any Error)?, at moment: Duration?) -> Remains {
+        if let moment { endAttempts(error, at: moment) }
+        var remains = stop()
+        remains.alarm = alarm.take()
+        remains.draw = takeUnusedDraw()
+        remains.release = takeRelease()
+        remains.progress = progress
+        if error != nil { remains.rights = attempts.first?.rights }
         return remains
     }
 
@@ -179,11 +197,11 @@ struct RequestState: Sendable {
 
     /// The index in ``attempts`` of an attempt that runs. `nil` if it does not run, or the request was stopped.
     private func running(_ attempt: Int) -> Int? {
-        guard case .attempting = phase, let index = attempts.firstIndex(where: { $0.number == attempt }) else {
-            return nil
-        }
+        guard case .attempting = phase, let index = index(of: attempt) else { return nil }
         return log.runs(attempt) ? index : nil
     }
+
+    private func index(of attempt: Int) -> Int? { attempts.indices.first { attempts[$0].number == attempt } }
 
     /// Changes a running attempt. Returns `false` and changes nothing if it was left behind or the request was stopped.
     private mutating func change(_ attempt: Int, _ change: (inout AttemptState, inout Attempt) -> Void) -> Bool {
@@ -227,7 +245,7 @@ struct RequestState: Sendable {
 
     /// Records that the circuit breaker refused the attempt.
     mutating func noteRefusal(in attempt: Int) {
-        _ = change(attempt) { state, _ in state.course = .refused }
+        _ = change(attempt) { state, _ in state.wasRefused = true }
     }
 
     /// Stores the position of an attempt in the line of the configuration's limiter.
@@ -246,7 +264,6 @@ struct RequestState: Sendable {
     mutating func follow(_ redirect: URL, in attempt: Int) -> Bool {
         change(attempt) { state, record in
             state.activity = .stage(.transfer)
-            state.course = .redirected
             state.head = nil
             record.redirects.append(redirect)
         }
@@ -260,28 +277,31 @@ struct RequestState: Sendable {
         }
     }
 
+    // What is read of an attempt does not copy the rest of it.
+
+    /// What ended the last wait of an attempt.
+    func wake(of attempt: Int) -> Wake? { index(of: attempt).flatMap { attempts[$0].wake } }
+
+    /// Whether the head of an attempt's response was accepted.
+    func hasAcceptedHead(_ attempt: Int) -> Bool {
+        index(of: attempt).map { attempts[$0].hasAcceptedHead } ?? false
+    }
+
     /// The state of an attempt, or that of the attempt that the request goes on with.
     func attempt(_ number: Int? = nil) -> AttemptState? {
-        number == nil ? attempts.first : attempts.first { $0.number == number }
+        number.map { index(of: $0).map { attempts[$0] } } ?? attempts.first
     }
 
     // MARK: Attempts
 
-    /// Begins an attempt. Returns its number, or `nil` if the request was stopped.
-    ///
-    /// - Parameters:
-    ///   - wake: What ended the wait before.
-    ///   - moment: The time on the request's clock.
-    ///   - date: The date of the system's clock.
-    ///   - priority: The priority of the operation.
+    /// Begins an attempt, after what ended the wait before it. Returns its number, or `nil` if the request was stopped.
     mutating func beginAttempt(
         after wake: Wake?, at moment: Duration, on date: Date, priority: Operation.QueuePriority = .normal
     ) -> Int? {
         guard !isStopped else { return nil }
         // An early sign says nothing about the length of the backoff. If the sign was wrong, the same delay follows
         // again. Two wrong signs in a row count, or a host with wrong signs would get no backoff.
-        let wasEarly = log.lastUnhedged?.wokenBy?.isSign == true
-        if wake?.reason.isSign == true, !wasEarly { failures.repeatBackoff() }
+        if wake?.reason.isSign == true, log.lastUnhedged?.wokenBy?.isSign != true { failures.repeatBackoff() }
         let place: RequestLimiter.Slot? = if case .fresh(let place) = phase { place } else { nil }
         let number = log.begin(on: date, at: elapsed(at: moment), after: wake)
         attempts = [AttemptState(number: number, rights: AttemptRights(place: place, of: turn), after: wake)]
@@ -291,39 +311,13 @@ struct RequestState: Sendable {
         return number
     }
 
-    /// Records that the running attempt is about to be sent.
-    mutating func beginSending(at moment: Duration, isAwaited: Bool) {
+    /// Records that an attempt is about to be sent. Returns `false` and changes nothing if it does not run.
+    mutating func beginSending(_ attempt: Int, at moment: Duration, isAwaited: Bool) -> Bool {
+        guard enter(.transfer, in: attempt) else { return false }
         if case .unused(let drawn) = draw { draw = .spent(drawn) }
         if firstSent == nil { firstSent = moment }
         self.isAwaited = isAwaited
-    }
-
-    /// Whether the request goes on with an attempt that has no hedge, and no response to it has come.
-    func awaitsAnswer(_ attempt: Int) -> Bool {
-        guard case .attempting = phase, attempts.count == 1 else { return false }
-        return attempts[0].number == attempt && log.runs(attempt) && attempts[0].awaitsHead
-    }
-
-    /// Begins a hedge that is about to be sent beside an attempt. Returns its number, or `nil` if that attempt no
-    /// longer awaits its answer.
-    mutating func beginHedge(
-        _ task: TransportTask, holding rights: AttemptRights, drawing draw: RetryDraw? = nil, beside attempt: Int,
-        at moment: Duration, on date: Date
-    ) -> Int? {
-        guard awaitsAnswer(attempt) else { return nil }
-        let number = log.begin(on: date, at: elapsed(at: moment), isHedge: true)
-        attempts.append(AttemptState(hedge: number, sending: task, rights: rights, draw: draw))
-        return number
-    }
-
-    /// Makes the request go on with one of two attempts. The other has lost.
-    ///
-    /// - Returns: What the other one holds. `nil` if there is none.
-    mutating func lead(_ attempt: Int, at moment: Duration) -> AttemptRights? {
-        guard attempts.count == 2, let index = attempts.firstIndex(where: { $0.number == attempt }) else { return nil }
-        let loser = attempts.remove(at: 1 - index)
-        log.end(loser.number, CancellationError(), at: elapsed(at: moment))
-        return loser.rights
+        return true
     }
 
     /// Records that the attempt that the request goes on with has succeeded.
@@ -358,22 +352,6 @@ struct RequestState: Sendable {
         // A retry that follows has drawn nothing yet.
         if case .spent = draw { draw = .none }
         if !isStopped { phase = .deciding }
-    }
-
-    /// Whether the attempt that the request goes on with still runs.
-    var isAttempting: Bool { attempts.first.map { log.runs($0.number) } ?? false }
-
-    /// Whether the request has ended with a value.
-    var hasSucceeded: Bool {
-        guard isStopped, let attempt = attempts.first else { return false }
-        return log[attempt.number].ended != nil && log[attempt.number].error == nil
-    }
-
-    /// The response of the attempt that ended last, without its body.
-    var response: TransportResponse? {
-        guard !isAttempting, let attempt = attempts.first, let head = attempt.head else { return nil }
-        let record = log[attempt.number]
-        return TransportResponse(head: head, bodySize: record.bodySize, timings: record.timings)
     }
 
     // MARK: Budget

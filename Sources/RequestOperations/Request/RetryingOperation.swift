@@ -161,8 +161,9 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
             case .waits(let second): return .waits(second)
             case .attempt(let both): wake = both
             }
-        } else {
-            try begin()
+        } else if let deadline = configuration.deadline {
+            runner.begin(on: ownPlace)
+            try runner.setAlarm(at: deadline) { [weak self] error in self?.fail(with: error) }
         }
         do {
             return .finished(try await nextAttempt(after: wake))
@@ -187,16 +188,17 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         }
     }
 
-    private func begin() throws {
-        runner.begin(on: state.withLock { $0.place } as? QueuePlace)
-        guard let deadline = configuration.deadline else { return }
-        try runner.setAlarm(at: deadline) { [weak self] error in self?.fail(with: error) }
+    /// Where a queue started it, unless it runs on the place of another operation.
+    private var ownPlace: QueuePlace? {
+        let place = state.withLock { $0.place } as? QueuePlace
+        return place?.lender == nil ? place : nil
     }
 
     private func nextAttempt(after wake: Wake?) async throws -> Value {
-        let number = try runner.beginAttempt(after: wake, priority: queuePriority)
-        try await runner.awaitConnectivity(in: number)
-        try await runner.takePlaceInQueue(in: number)
+        let (number, isInQueue) = try runner.beginAttempt(
+            after: wake, priority: queuePriority, on: wake == nil ? ownPlace : nil)
+        if number == 1, configuration.waitsForConnectivity { try await runner.awaitConnectivity(in: number) }
+        if isInQueue { try await runner.takePlaceInQueue(in: number) }
         let value = try await performAttempt(number)
         // A stage may have ignored a cancel.
         try Task.checkCancellation()

@@ -276,6 +276,6 @@ private struct PlainStages: RequestStages {
 
 extension RequestRunner {
     fileprivate func beginAttempt() throws -> Int {
-        try beginAttempt(after: nil, priority: .normal)
+        try beginAttempt(after: nil, priority: .normal).number
     }
 }
