@@ -64,7 +64,10 @@ extension RequestQueue: OperationStarter {
         standInLine(operation, for: origin)
     }
 
-    private func enter(_ operation: any StartableOperation) {
+    /// Gives an operation of ours to Foundation's queue.
+    ///
+    /// - Parameter isInLine: Whether it may still stand in the line.
+    private func enter(_ operation: any StartableOperation, isInLine: Bool = true) {
         // Foundation applies the quality of service of a queue to its threads. Our operations work in Tasks, so we set
         // it on them.
         let quality = qualityOfService
@@ -73,16 +76,20 @@ extension RequestQueue: OperationStarter {
         operation.state.withLock { $0.hasEntered() }
         // As above.
         operation.startIfReady()
-        leave(operation)
+        leave(operation, isInLine: isInLine)
+    }
+
+    func leave(_ operation: Operation) {
+        leave(operation, isInLine: true)
     }
 
     /// Removes an operation that is no longer held.
-    func leave(_ operation: Operation) {
+    private func leave(_ operation: Operation, isInLine: Bool) {
         let (isNews, inLine, producers) = held.withLock { held in
             let (isNews, inLine) = held.remove(operation)
             return (isNews, inLine, held.admitProducers())
         }
-        if let inLine { leaveLine(at: inLine) }
+        if isInLine, let inLine { leaveLine(at: inLine) }
         if isNews { heldGroup.leave() }
         for producer in producers { producer.resume(with: .success(())) }
     }
@@ -154,7 +161,7 @@ extension RequestQueue: OperationStarter {
     private func start(_ operation: Operation, with slot: RequestLimiter.Slot, from position: RequestLimiter.Place) {
         if let ours = operation as? any StartableOperation {
             let place = QueuePlace(of: limiter, at: position, holding: slot)
-            if ours.state.withLock({ $0.take(place) }) { return enter(ours) }
+            if ours.state.withLock({ $0.take(place) }) { return enter(ours, isInLine: false) }
             slot.release(isUnused: true)
             // A condition or a key may have been added while it stood in line.
             ours.proceed()
