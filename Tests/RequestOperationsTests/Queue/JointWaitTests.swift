@@ -145,7 +145,7 @@ import Testing
         held.release()
         try await late.value.release()
         slow.mayGoOn.signal()
-        one.giveBack(nil)
+        RequestLimiter.Slot(of: one, for: nil).release()
         heldOther.release()
         try await waiter.value.release()
     }
@@ -162,7 +162,7 @@ import Testing
 
         func wasAdmitted() {
             action()
-            limiter.giveBack(nil)
+            RequestLimiter.Slot(of: limiter, for: nil).release()
         }
     }
 

@@ -93,7 +93,7 @@ import Testing
         door.open()
         await #expect(throws: RequestError.self) { try await told.value }
         #expect(asking.left.withLock { $0 } == .seconds(100))
-        limiter.giveBack(nil)
+        RequestLimiter.Slot(of: limiter, for: nil).release()
     }
 
     @Test func `The slot that it gives back goes to a request to another host`() async throws {
