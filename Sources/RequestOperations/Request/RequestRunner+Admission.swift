@@ -33,13 +33,13 @@ extension RequestRunner {
 
     /// Gives back the unused place in the queue.
     func giveUpPlaceInQueue(in attempt: Int) {
-        requestState.withLock { $0.attempt(attempt)?.rights }?.giveUpPlace()
+        requestState.withLock { $0.rights(of: attempt) }?.giveUpPlace()
     }
 
     /// Where an attempt must line up. `nil` if it has a place or there is no queue.
     private func lineInQueue(of attempt: Int) -> JointWait.Line? {
         let (turn, priority, wasSent, rights) = requestState.withLock {
-            ($0.turn, $0.priority, $0.firstSent != nil, $0.attempt(attempt)?.rights)
+            ($0.turn, $0.priority, $0.firstSent != nil, $0.rights(of: attempt))
         }
         guard let turn, rights?.place == nil else { return nil }
         return JointWait.Line(
@@ -47,7 +47,7 @@ extension RequestRunner {
     }
 
     private func rights(of attempt: Int) throws -> AttemptRights {
-        guard let rights = requestState.withLock({ $0.attempt(attempt)?.rights }) else { throw CancellationError() }
+        guard let rights = requestState.withLock({ $0.rights(of: attempt) }) else { throw CancellationError() }
         return rights
     }
 
@@ -67,7 +67,7 @@ extension RequestRunner {
         let rights = try rights(of: attempt)
         // Other work than a request is not processed.
         let (mayBeStale, hasTurn) = requestState.withLock {
-            (!$0.work.isOther && $0.attempt(attempt)?.processCount == 1, $0.turn != nil)
+            (!$0.work.isOther && $0.wasProcessedOnce(attempt), $0.turn != nil)
         }
         var waited = Duration.zero
         // In the line of a limiter or of a queue it could wait in vain. So it asks before.
@@ -101,7 +101,7 @@ extension RequestRunner {
         let origin = Origin(task.request.url)
         let waited = try await takePlace(for: origin, rights, in: attempt)
         guard let limiter = ownLimiter else { return waited }
-        let (former, priority) = requestState.withLock { ($0.attempt(attempt)?.place, $0.priority) }
+        let (former, priority) = requestState.withLock { ($0.place(of: attempt), $0.priority) }
         let place = (former ?? limiter.newPlace()).with(priority)
         requestState.withLock { $0.keep(place, of: attempt) }
         return try await waited

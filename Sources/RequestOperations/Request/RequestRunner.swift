@@ -146,7 +146,7 @@ final class RequestRunner: IdempotencyKeySource {
         let context = failureContext
         // The failure of a parallel attempt was reported before.
         let (isNews, failure, release, rights) = requestState.withLock { state in
-            (state.isAttempting, state.fail(error, in: context), state.takeRelease(), state.attempt()?.rights)
+            (state.isAttempting, state.fail(error, in: context), state.takeRelease(), state.rights())
         }
         // An attempt that was sent has already given its rights back.
         rights?.giveBackUnused()

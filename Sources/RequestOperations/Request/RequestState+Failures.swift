@@ -1,7 +1,7 @@
 /// How attempts end: the response, the failures, and the request's final error.
 extension RequestState {
     /// Whether the attempt that the request goes on with still runs.
-    var isAttempting: Bool { attempts.first.map { log.runs($0.number) } ?? false }
+    var isAttempting: Bool { !attempts.isEmpty && log.runs(attempts[0].number) }
 
     /// Whether the request has ended with a value.
     var hasSucceeded: Bool {

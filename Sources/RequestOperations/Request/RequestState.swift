@@ -113,7 +113,6 @@ struct RequestState: Sendable {
         var wait: RetryWait?
         /// A place in the queue that no attempt will use.
         var place: RequestLimiter.Slot?
-        /// The body of the response.
         var body = Data()
         /// The rest is there after the end.
         var alarm: Alarm?
@@ -146,7 +145,7 @@ struct RequestState: Sendable {
         remains.draw = takeUnusedDraw()
         remains.release = takeRelease()
         remains.progress = progress
-        if error != nil { remains.rights = attempts.first?.rights }
+        if error != nil { remains.rights = rights() }
         return remains
     }
 
@@ -179,7 +178,7 @@ struct RequestState: Sendable {
     var stage: RequestError.Stage {
         switch phase {
         case .fresh: .process
-        case .attempting: attempts.first?.stage ?? .process
+        case .attempting: attempts.isEmpty ? .process : attempts[0].stage
         case .deciding: .retryDecision
         case .waiting: .wait
         case .stopped(let stage), .abandoned(let stage): stage
@@ -189,7 +188,7 @@ struct RequestState: Sendable {
     /// The wait that is under way.
     var wait: RetryWait? {
         switch phase {
-        case .attempting: attempts.first?.wait
+        case .attempting: attempts.isEmpty ? nil : attempts[0].wait
         case .waiting(let wait, _): wait
         case .fresh, .deciding, .stopped, .abandoned: nil
         }
@@ -201,7 +200,10 @@ struct RequestState: Sendable {
         return log.runs(attempt) ? index : nil
     }
 
-    private func index(of attempt: Int) -> Int? { attempts.indices.first { attempts[$0].number == attempt } }
+    /// The index of an attempt, or of the one that the request goes on with.
+    private func index(of attempt: Int?) -> Int? {
+        attempts.indices.first { attempt == nil || attempts[$0].number == attempt }
+    }
 
     /// Changes a running attempt. Returns `false` and changes nothing if it was left behind or the request was stopped.
     private mutating func change(_ attempt: Int, _ change: (inout AttemptState, inout Attempt) -> Void) -> Bool {
@@ -219,8 +221,8 @@ struct RequestState: Sendable {
     /// Enters a stage of the user's code.
     mutating func enter(_ stage: UserStage) -> Bool {
         if case .deciding = phase { return stage == .retryDecision }
-        guard let attempt = attempts.first else { return false }
-        return enter(stage.stage, in: attempt.number)
+        guard !attempts.isEmpty else { return false }
+        return enter(stage.stage, in: attempts[0].number)
     }
 
     /// Enters a wait in an attempt that was not sent yet. A stop cancels it.
@@ -279,17 +281,15 @@ struct RequestState: Sendable {
 
     // What is read of an attempt does not copy the rest of it.
 
-    /// What ended the last wait of an attempt.
+    func rights(of attempt: Int? = nil) -> AttemptRights? { index(of: attempt).map { attempts[$0].rights } }
     func wake(of attempt: Int) -> Wake? { index(of: attempt).flatMap { attempts[$0].wake } }
-
-    /// Whether the head of an attempt's response was accepted.
-    func hasAcceptedHead(_ attempt: Int) -> Bool {
-        index(of: attempt).map { attempts[$0].hasAcceptedHead } ?? false
-    }
+    func place(of attempt: Int) -> RequestLimiter.Place? { index(of: attempt).flatMap { attempts[$0].place } }
+    func wasProcessedOnce(_ attempt: Int) -> Bool { index(of: attempt).map { attempts[$0].processCount } == 1 }
+    func hasAcceptedHead(_ attempt: Int) -> Bool { index(of: attempt).map { attempts[$0].hasAcceptedHead } == true }
 
     /// The state of an attempt, or that of the attempt that the request goes on with.
     func attempt(_ number: Int? = nil) -> AttemptState? {
-        number.map { index(of: $0).map { attempts[$0] } } ?? attempts.first
+        index(of: number).map { attempts[$0] }
     }
 
     // MARK: Attempts
