@@ -38,7 +38,7 @@ final class HedgeRace: Sendable {
             let isDue = try await turn.value
             alarm.cancel()
             if isDue, runner.requestState.withLock({ $0.awaitsAnswer(first.attempt) }) {
-                start(1, in: .process) { [self] in await hedge(beside: first.attempt) }
+                start(1, in: .process) { [self] in await hedge(beside: first) }
             }
             return try await answer.value
         } onCancel: {
@@ -47,15 +47,15 @@ final class HedgeRace: Sendable {
     }
 
     /// Prepares a hedge, and sends it if that is allowed now.
-    private func hedge(beside attempt: Int) async {
+    private func hedge(beside first: AdmittedTask) async {
         do {
             let task = try await hedgeTask()
-            let (rights, draw) = try takeAtOnce(for: task)
+            let (rights, draw) = try takeAtOnce(for: task, in: first.queue)
             let (moment, date) = (runner.now, Date())
             let number: Int? = state.withLock { state in
                 guard state.contest.isOpen else { return nil }
                 let number = runner.requestState.withLock {
-                    $0.beginHedge(task, holding: rights, drawing: draw, beside: attempt, at: moment, on: date)
+                    $0.beginHedge(task, holding: rights, drawing: draw, beside: first.attempt, at: moment, on: date)
                 }
                 if number != nil { state.contest.join() }
                 return number
@@ -66,7 +66,8 @@ final class HedgeRace: Sendable {
                 return rights.giveBackUnused()
             }
             runner.emit(.hedgeBegan(number))
-            await send(1, AdmittedTask(attempt: number, task: task, rights: rights, isAwaited: false))
+            await send(
+                1, AdmittedTask(attempt: number, task: task, rights: rights, isAwaited: false, queue: first.queue))
         } catch  where state.withLock({ $0.contest.isDecided }) {
             // The hedge is no longer needed.
         } catch {
@@ -86,13 +87,14 @@ final class HedgeRace: Sendable {
 
     /// Takes all that a hedge needs, if it is there now: places, a permit and the draw on the budget. Otherwise nothing
     /// is taken.
-    private func takeAtOnce(for task: TransportTask) throws(Hedging.Refusal) -> (AttemptRights, RetryDraw?) {
+    private func takeAtOnce(
+        for task: TransportTask, in queue: RequestLimiter?
+    ) throws(Hedging.Refusal) -> (AttemptRights, RetryDraw?) {
         let (configuration, origin) = (runner.configuration, Origin(task.request.url))
         guard Hedging.allows(task) else { throw .notRepeatable }
         guard runner.timeLeft(by: configuration.retryPolicy) > .zero else { throw .tooLate }
         let silenceEnd = configuration.hosts.visit(origin) { $0.silenceEnd(at: $1) }
         if configuration.sharesRetryAfter, silenceEnd > 0 { throw .hostLeftAlone }
-        let queue = runner.requestState.withLock { $0.turn?.limiter }
         func slot(of limiter: RequestLimiter) throws(Hedging.Refusal) -> RequestLimiter.Slot {
             guard let slot = limiter.slotAtOnce(for: origin) else { throw .noSlot }
             return slot

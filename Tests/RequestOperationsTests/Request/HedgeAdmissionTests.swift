@@ -84,6 +84,18 @@ import Testing
         #expect(refusal == "noSlot")
     }
 
+    @Test func `The limiter of the queue hears the status of a hedge`() async throws {
+        let (hedged, _) = HedgedRequest.answered(by: [.stall, .status(429)])
+        let limiter = RequestLimiter(total: 4, adaptsToTooManyRequests: true)
+        let operation = hedged.operation()
+        let queue = RequestQueue(limiter: limiter)
+        await hedged.start(operation, in: queue)
+        #expect(await hedged.attemptFailed().attempt == 2)
+        #expect(limiter.slotAtOnce(for: Origin(url)) == nil)
+        operation.cancel()
+        _ = try? await operation.value
+    }
+
     @Test func `The slot of a loser is given back while the winner reads its body`() async throws {
         var (hedged, _) = HedgedRequest.answered(by: [.stall, .stallBody()])
         let limiter = RequestLimiter(total: 2)
