@@ -6,84 +6,53 @@
 /// configuration.retryPolicy.maximumRetries = 5
 /// ```
 public struct RequestConfiguration: Sendable {
-    /// All values are in one object, because every operation holds a configuration.
-    private var values = Box(Values())
+    /// These values on the heap, once an operation was made with them. Copies share it until one of them is changed. `nil`
+    /// for the copy that is there itself.
+    private var shared: Locked<RequestSettings?>? = Locked(nil)
 
     // MARK: What to send, and how
 
     /// Carries requests over the network. ``PlatformTransport/shared`` by default.
-    public var transport: any Transport {
-        get { values.value.transport }
-        set { values.edit { $0.transport = newValue } }
-    }
+    public var transport: any Transport = PlatformTransport.shared { didSet { changed() } }
 
     /// These change each request before it is sent, in order, at every attempt. None by default.
-    public var adapters: [RequestAdapter] {
-        get { values.value.adapters }
-        set { values.edit { $0.adapters = newValue } }
-    }
+    public var adapters: [RequestAdapter] = [] { didSet { changed() } }
 
     /// Judges the head of each response. ``ResponseValidation/successfulStatus`` by default.
-    public var validation: ResponseValidation {
-        get { values.value.validation }
-        set { values.edit { $0.validation = newValue } }
-    }
+    public var validation: ResponseValidation = ResponseValidation.successfulStatus { didSet { changed() } }
 
     /// How redirects are followed. By default at most 10 are, and none from https to http. An upload follows none that would
     /// drop its body.
-    public var redirects: RedirectPolicy {
-        get { values.value.redirects }
-        set { values.edit { $0.redirects = newValue } }
-    }
+    public var redirects: RedirectPolicy = RedirectPolicy() { didSet { changed() } }
 
     /// Which servers are trusted, and how this side identifies itself to them. `nil` by default: the trust of the
     /// transport. A task's own ``TransportTask/trust`` takes precedence.
     ///
     /// ``CurlTransport`` keeps the connections of each policy apart. ``URLSessionTransport`` cannot follow a policy, so
     /// its requests fail as ``RequestError/Code/unsupported``.
-    public var trust: TrustPolicy? {
-        get { boxedTrust?.value }
-        set { values.edit { $0.trust = newValue.map(Box.init) } }
-    }
-
-    var boxedTrust: Box<TrustPolicy>? { values.value.trust }
+    public var trust: TrustPolicy? { didSet { changed() } }
 
     /// Bounds the attempts in flight, in total or for each host. All operations with this limiter share it. `nil`, no
     /// bound, by default.
     ///
     /// In a ``RequestQueue`` an attempt takes the place of the queue first. If it must wait for a slot here, it gives
     /// that place back and later gets both together.
-    public var limiter: RequestLimiter? {
-        get { values.value.limiter }
-        set { values.edit { $0.limiter = newValue } }
-    }
+    public var limiter: RequestLimiter? { didSet { changed() } }
 
     /// The longest wait for a slot before the request is processed again, so that its token is not stale. The request
     /// keeps its place in the line. This happens at most once for each attempt. 30 s by default.
-    public var freshness: Duration {
-        get { values.value.freshness }
-        set { values.edit { $0.freshness = newValue } }
-    }
+    public var freshness: Duration = .seconds(30) { didSet { changed() } }
 
     // MARK: Retry
 
     /// Whether and when another attempt follows a failed one. Three retries with backoff by default.
-    public var retryPolicy: RetryPolicy {
-        get { values.value.retryPolicy }
-        set { values.edit { $0.retryPolicy = newValue } }
-    }
+    public var retryPolicy: RetryPolicy = RetryPolicy() { didSet { changed() } }
 
     /// These have the last word about what follows a failed attempt, in order, after the policy. None by default.
-    public var retryDeciders: [RetryDecider] {
-        get { values.value.retryDeciders }
-        set { values.edit { $0.retryDeciders = newValue } }
-    }
+    public var retryDeciders: [RetryDecider] = [] { didSet { changed() } }
 
     /// Whether a slow attempt gets help from a second one in parallel. `nil`, never, by default.
-    public var hedging: Hedging? {
-        get { values.value.hedging }
-        set { values.edit { $0.hedging = newValue } }
-    }
+    public var hedging: Hedging? { didSet { changed() } }
 
     /// Whether the first attempt waits while the ``networkPath`` says that the machine has no network. `false` by
     /// default: the attempt is made, fails, and the policy decides.
@@ -97,74 +66,66 @@ public struct RequestConfiguration: Sendable {
     ///
     /// Only the ``deadline`` limits the wait. If it passes first, the request fails as ``RequestError/Code/timedOut``.
     /// The policy's ``RetryPolicy/elapsedLimit`` does not run yet, because nothing was sent.
-    public var waitsForConnectivity: Bool {
-        get { values.value.waitsForConnectivity }
-        set { values.edit { $0.waitsForConnectivity = newValue } }
-    }
+    public var waitsForConnectivity = false { didSet { changed() } }
 
     /// The network to wait for if ``waitsForConnectivity`` is set. ``NetworkPath/shared`` by default.
     public var networkPath: NetworkPath {
-        get { values.value.networkPath ?? .shared }
-        set { values.edit { $0.networkPath = newValue } }
+        get { givenPath ?? .shared }
+        set { givenPath = newValue }
     }
+
+    /// `nil` means the shared one, which is made on first use.
+    private var givenPath: NetworkPath? { didSet { changed() } }
 
     /// Remembers hosts: retry budgets, circuits, `Retry-After` and recoveries. ``HostRegistry/shared`` by default.
     ///
     /// A configuration with a ``clock`` other than the continuous one has its own registry on that clock, unless you
     /// set one. Its copies share it.
     public var hosts: HostRegistry {
-        get { values.value.hosts }
-        set { values.edit { $0.given = newValue } }
+        get { givenHosts ?? hostsOfClock }
+        set { givenHosts = newValue }
     }
+
+    private var givenHosts: HostRegistry? { didSet { changed() } }
+    private var hostsOfClock = HostRegistry.shared
 
     /// The parts of the policy that every request needs, without a copy of the whole policy.
-    var retryBudget: RetryBudget? { values.value.retryPolicy.budget }
-    var circuitBreaker: CircuitBreaker? { values.value.retryPolicy.circuitBreaker }
+    var retryBudget: RetryBudget? { retryPolicy.budget }
+    var circuitBreaker: CircuitBreaker? { retryPolicy.circuitBreaker }
     /// Whether requests heed the `Retry-After` that other requests were told.
-    var sharesRetryAfter: Bool {
-        values.value.retryPolicy.honoursRetryAfter && values.value.retryPolicy.sharesRetryAfter
-    }
+    var sharesRetryAfter: Bool { retryPolicy.honoursRetryAfter && retryPolicy.sharesRetryAfter }
 
     /// The source of jitter. All operations with this source share it. The system's generator by default.
-    public var randomSource: RandomSource {
-        get { values.value.randomSource }
-        set { values.edit { $0.randomSource = newValue } }
-    }
+    public var randomSource: RandomSource = RandomSource.system { didSet { changed() } }
 
     /// The clock of all waits, and of the limits that the operation measures. Limits that a transport measures run in
     /// real time. The continuous clock by default.
-    public var clock: any Clock<Duration> {
-        get { values.value.clock }
-        set { values.edit { $0.clock = newValue } }
+    public var clock: any Clock<Duration> = ContinuousClock() {
+        didSet {
+            requestClock = RequestClock(clock)
+            hostsOfClock = requestClock.isContinuous ? .shared : HostRegistry(requestClock)
+            changed()
+        }
     }
 
     /// The time on that clock.
-    var requestClock: RequestClock { values.value.requestClock }
+    private(set) var requestClock = RequestClock.continuous
 
     // MARK: Time limits
 
     /// The longest time of an attempt for name look-up, connection and TLS handshake. 15 s by default. `nil` means no
     /// limit.
-    public var connectTimeLimit: Duration? {
-        get { values.value.connectTimeLimit }
-        set { values.edit { $0.connectTimeLimit = newValue } }
-    }
+    public var connectTimeLimit: Duration? = .seconds(15) { didSet { changed() } }
 
     /// The longest time of an attempt without a byte in either direction. 60 s by default. `nil` means no limit. A
     /// request's own `timeoutInterval` takes precedence, unless it is Foundation's default of 60 s.
-    public var idleTimeLimit: Duration? {
-        get { values.value.idleTimeLimit }
-        set { values.edit { $0.idleTimeLimit = newValue } }
-    }
+    public var idleTimeLimit: Duration? = .seconds(60) { didSet { changed() } }
 
     /// The longest time of an attempt, from its slot to the last byte, redirects included. `nil`, no limit, by default.
     ///
     /// Beyond it, the attempt fails as ``RequestError/Code/timedOut`` and can be retried. The time stands still while
     /// ``CurlTransport`` lets the attempt wait for a connection.
-    public var attemptTimeLimit: Duration? {
-        get { values.value.attemptTimeLimit }
-        set { values.edit { $0.attemptTimeLimit = newValue } }
-    }
+    public var attemptTimeLimit: Duration? { didSet { changed() } }
 
     /// The longest time of the whole request, all attempts and waits included. `nil`, no limit, by default.
     ///
@@ -175,58 +136,37 @@ public struct RequestConfiguration: Sendable {
     /// dependencies have finished. So the wait for a place counts. What counts exactly is the first time that `isReady`
     /// is read as `true`. A queue reads it as soon as it has the operation. If you read it earlier, you start the time.
     /// If nothing reads it, the time starts with the operation.
-    public var deadline: Duration? {
-        get { values.value.deadline }
-        set { values.edit { $0.deadline = newValue } }
-    }
+    public var deadline: Duration? { didSet { changed() } }
 
     /// The longest time of a stage of your own code. None by default.
     ///
     /// A stage that takes longer is left behind, and the attempt fails as ``RequestError/Code/timedOut`` of that stage.
     /// A stage with a limit runs in a Task of its own.
-    public var stageTimeLimits: [UserStage: Duration] {
-        get { values.value.stageTimeLimits }
-        set { values.edit { $0.stageTimeLimits = newValue } }
-    }
+    public var stageTimeLimits: [UserStage: Duration] = [:] { didSet { changed() } }
 
     // MARK: Sizes
 
     /// The largest body that is read into memory, in bytes after decompression. 64 MiB by default. `nil` means no
     /// bound. It does not apply to bodies that go to a file or a consumer.
-    public var maximumBodySize: Int? {
-        get { values.value.maximumBodySize }
-        set { values.edit { $0.maximumBodySize = newValue } }
-    }
+    public var maximumBodySize: Int? = 64 << 20 { didSet { changed() } }
 
     /// How many bytes of a decoded body may come from one byte that was received. 256 by default. `nil` means no limit.
     ///
     /// ``TransferLimits/maximumDecompressionRatio`` says how they are counted. ``URLSessionTransport`` cannot count them.
-    public var maximumDecompressionRatio: Int? {
-        get { values.value.maximumDecompressionRatio }
-        set { values.edit { $0.maximumDecompressionRatio = newValue } }
-    }
+    public var maximumDecompressionRatio: Int? = 256 { didSet { changed() } }
 
     /// How many bytes of a rejected response are read, so that its connection stays usable. 64 KiB by default. At 0 the
     /// connection is closed at once. The error keeps 4 KiB of them.
-    public var errorBodyLimit: Int {
-        get { values.value.errorBodyLimit }
-        set { values.edit { $0.errorBodyLimit = newValue } }
-    }
+    public var errorBodyLimit: Int = 64 << 10 { didSet { changed() } }
 
     /// Makes an error from the body of a response with a rejected status. It becomes the cause of the ``RequestError``.
     /// `nil`, none, by default.
-    public var errorBodyDecoder: ErrorBodyDecoder? {
-        get { values.value.errorBodyDecoder }
-        set { values.edit { $0.errorBodyDecoder = newValue } }
-    }
+    public var errorBodyDecoder: ErrorBodyDecoder? { didSet { changed() } }
 
     // MARK: Queues and callbacks
 
     /// The queue on which `whenFinished` closures run. By default a serial queue that all operations share.
-    public var completionQueue: DispatchQueue {
-        get { values.value.completionQueue }
-        set { values.edit { $0.completionQueue = newValue } }
-    }
+    public var completionQueue: DispatchQueue = DispatchQueue.completions { didSet { changed() } }
 
     /// Called for every step of every request. It must return quickly. `nil` by default.
     ///
@@ -234,19 +174,13 @@ public struct RequestConfiguration: Sendable {
     /// the operation. A cancel before the start, a deadline, or a stage that was left behind is reported from
     /// elsewhere. If a step happens while another one of the same request is being reported, the same thread reports it
     /// afterwards.
-    public var onEvent: (@Sendable (RequestEvent) -> Void)? {
-        get { values.value.onEvent }
-        set { values.edit { $0.onEvent = newValue } }
-    }
+    public var onEvent: (@Sendable (RequestEvent) -> Void)? { didSet { changed() } }
 
     /// Called for bytes sent and received, at most about 20 times a second for each request. `nil` by default.
     ///
     /// It runs on the Task that performs the transfer. That is the operation's Task, or a Task of the attempt if there
     /// is an ``attemptTimeLimit``.
-    public var onProgress: (@Sendable (TransferProgress) -> Void)? {
-        get { values.value.onProgress }
-        set { values.edit { $0.onProgress = newValue } }
-    }
+    public var onProgress: (@Sendable (TransferProgress) -> Void)? { didSet { changed() } }
 
     /// Makes a configuration with the defaults given at each property.
     public init() {}
@@ -265,7 +199,7 @@ public struct RequestConfiguration: Sendable {
     ///
     /// - Parameter stage: The stage.
     public func queue(for stage: UserStage) -> OperationQueue? {
-        values.value.stageQueues[stage]
+        stageQueues[stage]
     }
 
     /// Runs a stage on an operation queue, overridden or not. If the queue cancels or drops the work, the operation
@@ -275,30 +209,18 @@ public struct RequestConfiguration: Sendable {
     ///   - queue: The queue. `nil` means the Task of the operation.
     ///   - stage: The stage.
     public mutating func setQueue(_ queue: OperationQueue?, for stage: UserStage) {
-        values.edit { $0.stageQueues[stage] = queue }
+        stageQueues[stage] = queue
     }
 
-    /// The decision of the policy and the deciders.
-    func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
-        var decision = retryPolicy.decision(after: failure, using: randomSource)
-        for decider in retryDeciders { decision = await decider.decision(after: failure, insteadOf: decision) }
-        return decision
-    }
+    private var stageQueues: [UserStage: OperationQueue] = [:] { didSet { changed() } }
 
     /// What answers challenges of servers, for requests that no adapter sees: those after a redirect, and those of tus. It is
     /// also one of the adapters and deciders.
-    var authentication: ServerAuthentication? {
-        get { values.value.authentication }
-        set { values.edit { $0.authentication = newValue } }
-    }
-
-    /// Whether the adapters allow their request to be sent a second time unchanged.
-    var hasRepeatableAdapters: Bool { values.value.hasRepeatableAdapters }
+    var authentication: ServerAuthentication? { didSet { changed() } }
 
     /// Whether the stage is awaited directly, without a queue and a time limit.
     func runsDirectly(_ stage: UserStage) -> Bool {
-        values.value.stageQueues.isEmpty && values.value.stageTimeLimits.isEmpty
-            || values.value.stageQueues[stage] == nil && values.value.stageTimeLimits[stage] == nil
+        stageQueues.isEmpty && stageTimeLimits.isEmpty || stageQueues[stage] == nil && stageTimeLimits[stage] == nil
     }
 
     /// The limits for a task. The task's own limits take precedence later.
@@ -312,52 +234,57 @@ public struct RequestConfiguration: Sendable {
         if errorBodyLimit > limits.keptErrorBody { limits.keptErrorBody = errorBodyLimit }
         return limits
     }
+
+    private mutating func changed() {
+        shared = Locked(nil)
+    }
+
+    /// These values on the heap.
+    var settings: RequestSettings {
+        guard let shared else { return RequestSettings(self) }
+        return shared.withLock { known in
+            if let known { return known }
+            var copy = self
+            copy.shared = nil
+            let settings = RequestSettings(copy)
+            known = settings
+            return settings
+        }
+    }
 }
 
-extension RequestConfiguration {
-    private struct Values: Sendable {
-        var transport: any Transport = PlatformTransport.shared
-        var adapters: [RequestAdapter] = [] {
-            didSet { hasRepeatableAdapters = adapters.allSatisfy(\.isRepeatable) }
+/// A configuration on the heap. All operations that were made with the same value hold the same one.
+final class RequestSettings: Sendable {
+    let configuration: RequestConfiguration
+    fileprivate let trust: Box<TrustPolicy>?
+    /// Whether the adapters allow their request to be sent a second time unchanged.
+    fileprivate let hasRepeatableAdapters: Bool
+
+    fileprivate init(_ configuration: RequestConfiguration) {
+        self.configuration = configuration
+        trust = configuration.trust.map(Box.init)
+        hasRepeatableAdapters = configuration.adapters.allSatisfy(\.isRepeatable)
+    }
+
+    /// The decision of the policy and the deciders.
+    func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
+        var decision = configuration.retryPolicy.decision(after: failure, using: configuration.randomSource)
+        for decider in configuration.retryDeciders {
+            decision = await decider.decision(after: failure, insteadOf: decision)
         }
-        private(set) var hasRepeatableAdapters = true
-        var validation: ResponseValidation = ResponseValidation.successfulStatus
-        var redirects: RedirectPolicy = RedirectPolicy()
-        var trust: Box<TrustPolicy>?
-        var limiter: RequestLimiter?
-        var freshness: Duration = .seconds(30)
-        var retryPolicy: RetryPolicy = RetryPolicy()
-        var retryDeciders: [RetryDecider] = []
-        var authentication: ServerAuthentication?
-        var hedging: Hedging?
-        /// `nil` means the shared one, which is made on first use.
-        var networkPath: NetworkPath?
-        var waitsForConnectivity = false
-        var randomSource: RandomSource = RandomSource.system
-        var clock: any Clock<Duration> = ContinuousClock() {
-            didSet {
-                requestClock = RequestClock(clock)
-                hostsOfClock = requestClock.isContinuous ? .shared : HostRegistry(requestClock)
-            }
-        }
-        private(set) var requestClock = RequestClock.continuous
-        private var hostsOfClock = HostRegistry.shared
-        /// The registry that was set.
-        var given: HostRegistry?
-        var hosts: HostRegistry { given ?? hostsOfClock }
-        var connectTimeLimit: Duration? = .seconds(15)
-        var idleTimeLimit: Duration? = .seconds(60)
-        var attemptTimeLimit: Duration?
-        var deadline: Duration?
-        var stageTimeLimits: [UserStage: Duration] = [:]
-        var maximumBodySize: Int? = 64 << 20
-        var maximumDecompressionRatio: Int? = 256
-        var errorBodyLimit: Int = 64 << 10
-        var errorBodyDecoder: ErrorBodyDecoder?
-        var completionQueue: DispatchQueue = DispatchQueue.completions
-        var onEvent: (@Sendable (RequestEvent) -> Void)?
-        var onProgress: (@Sendable (TransferProgress) -> Void)?
-        var stageQueues: [UserStage: OperationQueue] = [:]
+        return decision
+    }
+}
+
+extension TransportTask {
+    /// Fills in what the task does not set itself.
+    ///
+    /// - Parameter isProcessedByAdapters: Whether nothing but the configuration's adapters made the request.
+    mutating func complete(from settings: RequestSettings, isProcessedByAdapters: Bool) {
+        complete(
+            settings.configuration.limits(for: self), trust: settings.trust,
+            onProgress: settings.configuration.onProgress,
+            mayBeSentAgain: isProcessedByAdapters && settings.hasRepeatableAdapters)
     }
 }
 

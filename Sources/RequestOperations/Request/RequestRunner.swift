@@ -4,16 +4,19 @@
 /// compiled once, and not for each type of value. That more than halves their cost.
 final class RequestRunner: IdempotencyKeySource {
     let id = RequestID()
-    let configuration: RequestConfiguration
+    let settings: RequestSettings
     let requestState: Locked<RequestState>
     /// The events, if the configuration has a listener.
     private let configuredEvents: RequestEventLine?
 
     init(_ request: URLRequest, configuration: RequestConfiguration, work: AttemptedWork = .request) {
-        self.configuration = configuration
+        settings = configuration.settings
         requestState = Locked(RequestState(request, work: work))
         configuredEvents = configuration.onEvent.map { RequestEventLine($0) }
     }
+
+    /// Without a copy of it.
+    var configuration: RequestConfiguration { _read { yield settings.configuration } }
 
     /// The present time. It must be read outside all locks.
     var now: Duration { configuration.requestClock.now }
@@ -251,7 +254,7 @@ final class RequestRunner: IdempotencyKeySource {
 
     /// Completes a task from the configuration, and has it report its progress if someone has asked for that.
     func complete(_ task: inout TransportTask, isProcessedByAdapters: Bool) {
-        task.complete(from: configuration, isProcessedByAdapters: isProcessedByAdapters)
+        task.complete(from: settings, isProcessedByAdapters: isProcessedByAdapters)
         guard let progress = requestState.withLock({ $0.progress }) else { return }
         progress.beginAttempt()
         let isUpload = task.isUpload

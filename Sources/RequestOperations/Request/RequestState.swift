@@ -13,7 +13,7 @@ struct RequestState: Sendable {
         case fresh(RequestLimiter.Slot?)
         case attempting
         case deciding
-        case waiting(RetryWait, after: AttemptFailure)
+        indirect case waiting(RetryWait, after: AttemptFailure)
         /// The request was cancelled, its deadline passed, or it has its result. The value is the stage that it was in.
         case stopped(in: RequestError.Stage)
         /// The operation no longer waits for the stage in which it was stopped.

@@ -135,7 +135,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     /// Decides what follows a failed attempt. By default, the retry policy of the configuration decides, and then its
     /// deciders. Called once for each failed attempt, but not for a cancelled one.
     open func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
-        await configuration.retryDecision(after: failure)
+        await runner.settings.retryDecision(after: failure)
     }
 
     /// Decides what follows an attempt that has a value. `nil`, the default, accepts the value.

@@ -1,73 +1,75 @@
 /// A failed attempt, as the retry decision sees it.
-public struct AttemptFailure: Sendable, CustomStringConvertible {
-    /// All values are in one object. An operation that waits before its next attempt keeps its last failure, which is
-    /// then a single reference.
-    private var values: Box<Values>
-
+public struct AttemptFailure: Sendable, CustomStringConvertible, CustomReflectable {
     /// The error. It is a ``RequestError`` if this package or a transport found the failure. Otherwise it is the
     /// unchanged error that a stage of your own threw.
-    public var error: any Error { values.value.error }
+    public let error: any Error
 
     /// The number of the attempt that failed, from 1.
-    public var attempt: Int { values.value.attempt }
+    public internal(set) var attempt: Int
 
     /// The request that was sent or was about to be sent: after `process`, before any redirect.
-    public var request: URLRequest { values.value.request }
+    public let request: URLRequest
 
     /// The stage that failed.
-    public var stage: RequestError.Stage { values.value.stage }
+    public let stage: RequestError.Stage
 
     /// The head of the response, if one had arrived.
-    public var head: ResponseHead? { values.value.head }
+    public let head: ResponseHead?
 
     /// Whether the server may have started to act on the request. If `false`, it did not, so any method can be retried.
-    public var requestMayHaveBeenProcessed: Bool { values.value.requestMayHaveBeenProcessed }
+    public let requestMayHaveBeenProcessed: Bool
 
     /// Whether the body can be sent again.
-    public var bodyIsReplayable: Bool { values.value.bodyIsReplayable }
+    public let bodyIsReplayable: Bool
 
     /// The number of the next retry, as the backoff counts it: how many attempts have failed since the backoff last
     /// restarted. This attempt is included.
-    public var backoffStep: Int { values.value.backoffStep }
+    public internal(set) var backoffStep: Int
 
     /// The time since the request's first attempt was handed to the transport; zero if none was.
-    public var elapsed: Duration { values.value.elapsed }
+    public internal(set) var elapsed: Duration
 
     /// The time left until the operation's deadline, if it has one.
-    public var timeLeft: Duration? { values.value.timeLeft }
+    public let timeLeft: Duration?
 
     /// When the failure was noticed. A `Retry-After` that is a date is compared with it.
-    public var date: Date { values.value.date }
+    public let date: Date
 
     /// How many attempts so far, this one included, do not count for the maximum of retries. A circuit breaker refused
     /// them, they ran beside another attempt that counts for all, or a decision restarted the count after them.
-    var uncounted: Int { values.value.uncounted }
+    var uncounted: Int
 
     /// How many attempts, up to this one, were answered 429 with a `Retry-After`.
-    var tooManyRequests: Int { values.value.tooManyRequests }
+    var tooManyRequests: Int
 
     /// Whether a response of this attempt was a redirect. Then the server acted on the request, and a later request
     /// failed.
-    var wasRedirected: Bool { values.value.redirect != nil }
+    var wasRedirected: Bool { redirect != nil }
+
+    /// The target of the last redirect.
+    private let redirect: URL?
 
     /// Whether the circuit breaker refused the attempt, so that nothing was sent.
-    var wasRefused: Bool { values.value.wasRefused }
+    let wasRefused: Bool
 
     /// Whether this attempt or an earlier one was handed to the transport.
-    var wasSent: Bool { values.value.wasSent }
+    let wasSent: Bool
 
     /// Whether the next attempt follows without a backoff. This is so when a reused connection was lost before any part
     /// of a response, which says nothing about the host. A second such loss in a row gets its backoff.
-    var skipsBackoff: Bool { values.value.skipsBackoff }
+    var skipsBackoff: Bool
 
     /// The last URL of the attempt: the target of the last redirect, or else the request's own URL.
-    var lastURL: URL? { values.value.redirect ?? request.url }
+    var lastURL: URL? { redirect ?? request.url }
 
     /// What was attempted.
-    var work: AttemptedWork { values.value.work }
+    let work: AttemptedWork
+
+    /// Whether the decoder threw the error, rather than an override of the stage `decode`.
+    private let isOfDecoder: Bool
 
     /// The registry that remembers hosts.
-    var hosts: HostRegistry { values.value.hosts }
+    let hosts: HostRegistry
 
     /// Makes a failure, for tests of a policy or an observer.
     ///
@@ -103,28 +105,21 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
         skipsBackoff: Bool = false, wasSent: Bool = true, isOfDecoder: Bool = true,
         work: AttemptedWork = .request, hosts: HostRegistry = .shared
     ) {
-        values = Box(
-            Values(
-                error: error, attempt: attempt, request: request, stage: stage,
-                head: head ?? (error as? RequestError)?.head,
-                requestMayHaveBeenProcessed: requestMayHaveBeenProcessed, bodyIsReplayable: bodyIsReplayable,
-                backoffStep: backoffStep, elapsed: elapsed, timeLeft: timeLeft, date: date,
-                uncounted: uncounted, tooManyRequests: tooManyRequests, redirect: redirect, wasRefused: wasRefused,
-                skipsBackoff: skipsBackoff, wasSent: wasSent, isOfDecoder: isOfDecoder,
-                work: work, hosts: hosts))
+        (self.error, self.attempt, self.request, self.stage) = (error, attempt, request, stage)
+        self.head = head ?? (error as? RequestError)?.head
+        self.requestMayHaveBeenProcessed = requestMayHaveBeenProcessed
+        self.bodyIsReplayable = bodyIsReplayable
+        (self.backoffStep, self.elapsed, self.timeLeft, self.date) = (backoffStep, elapsed, timeLeft, date)
+        (self.uncounted, self.tooManyRequests, self.redirect) = (uncounted, tooManyRequests, redirect)
+        (self.wasRefused, self.skipsBackoff, self.wasSent) = (wasRefused, skipsBackoff, wasSent)
+        (self.isOfDecoder, self.work, self.hosts) = (isOfDecoder, work, hosts)
     }
 
     /// The same failure as that of a first attempt, as the retry policy counts.
     package var asFirst: AttemptFailure {
         var failure = self
-        failure.values.edit { values in
-            values.attempt = 1
-            values.backoffStep = 1
-            values.elapsed = .zero
-            values.uncounted = 0
-            values.tooManyRequests = 0
-            values.skipsBackoff = false
-        }
+        (failure.attempt, failure.backoffStep, failure.elapsed) = (1, 1, .zero)
+        (failure.uncounted, failure.tooManyRequests, failure.skipsBackoff) = (0, 0, false)
         return failure
     }
 
@@ -133,7 +128,7 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
     public var code: RequestError.Code { wrapped.code }
 
     private var wrapped: RequestError {
-        RequestError(wrapping: error, stage: stage, isOfDecoder: values.value.isOfDecoder)
+        RequestError(wrapping: error, stage: stage, isOfDecoder: isOfDecoder)
     }
 
     /// One line: the number of the attempt, the method, the location of the URL, and the error.
@@ -142,28 +137,6 @@ public struct AttemptFailure: Sendable, CustomStringConvertible {
         return "attempt \(attempt): \(told)"
     }
 
-    private struct Values: Sendable {
-        let error: any Error
-        var attempt: Int
-        let request: URLRequest
-        let stage: RequestError.Stage
-        let head: ResponseHead?
-        let requestMayHaveBeenProcessed: Bool
-        let bodyIsReplayable: Bool
-        var backoffStep: Int
-        var elapsed: Duration
-        let timeLeft: Duration?
-        let date: Date
-        var uncounted: Int
-        var tooManyRequests: Int
-        /// The target of the last redirect.
-        let redirect: URL?
-        let wasRefused: Bool
-        var skipsBackoff: Bool
-        let wasSent: Bool
-        /// Whether the decoder threw the error, rather than an override of the stage `decode`.
-        let isOfDecoder: Bool
-        let work: AttemptedWork
-        let hosts: HostRegistry
-    }
+    /// No children, so that `dump` does not show the request.
+    public var customMirror: Mirror { Mirror(opaque: self) }
 }

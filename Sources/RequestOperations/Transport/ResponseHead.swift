@@ -4,9 +4,6 @@
 /// ``httpURLResponse`` makes an `HTTPURLResponse`. On Linux that object and its dictionary cost as much as a whole
 /// small transfer.
 public struct ResponseHead: Sendable {
-    /// All values but two are in one object, since a head is passed on at every step of an attempt.
-    private let values: Box<Values>
-
     /// Whether the request had the method HEAD. Such responses have no content (RFC 9110, section 9.3.2). The operation
     /// sets this before it validates.
     var answersHEAD = false
@@ -15,20 +12,15 @@ public struct ResponseHead: Sendable {
     var refusesAddedExpectation = false
 
     /// The status code (RFC 9110, section 15). It is 0 if the response is not HTTP, for example for a `data:` URL.
-    public var status: Int { values.value.status }
+    public let status: Int
 
     /// The URL that this head came from. After redirects it is the last URL.
-    public var url: URL { values.value.url }
+    public let url: URL
 
     /// The HTTP version of the response; `nil` if the transport does not know it.
-    public var version: HTTPVersion? { values.value.version }
+    public let version: HTTPVersion?
 
-    private struct Values: Sendable {
-        let status: Int
-        let url: URL
-        let version: HTTPVersion?
-        let fields: Fields
-    }
+    private let content: Fields
 
     private enum Fields: Sendable {
         case list([(name: String, value: String)])
@@ -46,19 +38,19 @@ public struct ResponseHead: Sendable {
     public init(
         status: Int, url: URL, fields: [(name: String, value: String)] = [], version: HTTPVersion? = nil
     ) {
-        values = Box(Values(status: status, url: url, version: version, fields: .list(fields)))
+        (self.status, self.url, self.version, content) = (status, url, version, .list(fields))
     }
 
     /// Makes a head over the bytes of a header block. They are parsed when a field is asked for.
     package init(status: Int, url: URL, block: HeaderBlock, version: HTTPVersion?) {
-        values = Box(Values(status: status, url: url, version: version, fields: .block(block)))
+        (self.status, self.url, self.version, content) = (status, url, version, .block(block))
     }
 
     /// Makes a head over a Foundation response. The fields stay there until they are asked for.
     package init(_ response: HTTPURLResponse) {
         // Only a response that was made without a URL has none. Foundation makes no such response.
-        let url = response.url ?? URL(fileURLWithPath: "/")
-        values = Box(Values(status: response.statusCode, url: url, version: nil, fields: .response(response)))
+        url = response.url ?? URL(fileURLWithPath: "/")
+        (status, version, content) = (response.statusCode, nil, .response(response))
     }
 
     /// Whether this is the head of an HTTP response.
@@ -69,7 +61,7 @@ public struct ResponseHead: Sendable {
     /// The fields are parsed again at each call. Bytes that are not UTF-8 are read as ISO 8859-1 (RFC 9110, section
     /// 5.5).
     public var fields: [(name: String, value: String)] {
-        switch values.value.fields {
+        switch content {
         case .list(let fields): fields
         case .block(let block): block.fields
         case .response(let response): response.fieldList
@@ -83,7 +75,7 @@ public struct ResponseHead: Sendable {
     ///
     /// - Parameter name: The name, such as `"Content-Type"`.
     public func field(_ name: String) -> String? {
-        switch values.value.fields {
+        switch content {
         case .list(let fields):
             let found = fields.lazy.filter { $0.name.utf8.isSameFieldName(as: name.utf8) }.map(\.value)
             return found.isEmpty ? nil : found.joined(separator: ", ")
@@ -100,7 +92,7 @@ public struct ResponseHead: Sendable {
     /// spelling.
     public var httpURLResponse: HTTPURLResponse? {
         guard isHTTP else { return nil }
-        if case .response(let response) = values.value.fields { return response }
+        if case .response(let response) = content { return response }
         var dictionary: [String: String] = [:]
         var spellings: [String: String] = [:]
         for (name, value) in fields {
@@ -133,7 +125,10 @@ extension HTTPURLResponse {
     }
 }
 
-extension ResponseHead: CustomStringConvertible {
+extension ResponseHead: CustomStringConvertible, CustomReflectable {
     /// The status and the number of fields, without any value.
     public var description: String { "\(status) (\(fields.count) fields)" }
+
+    /// No children, so that `dump` shows no field.
+    public var customMirror: Mirror { Mirror(opaque: self) }
 }

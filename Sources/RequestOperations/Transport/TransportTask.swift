@@ -3,56 +3,40 @@
 /// The override point `makeTask(for:)` returns a task. The operation fills in each of the ``limits``, the ``trust`` and
 /// ``onProgress`` from its configuration, if the task does not set it.
 public struct TransportTask: Sendable {
-    /// All values are in one object, since a task is passed on at every step of an attempt.
-    private var values: Box<Values>
-
     /// The request whose method, URL and fields are sent.
     ///
     /// Its `httpBody` and `httpBodyStream` do not count: ``body`` does. The article <doc:Transports> says what becomes
     /// of its other properties, such as `cachePolicy`.
-    public var request: URLRequest {
-        get { values.value.request }
-        set { values.edit { $0.request = newValue } }
-    }
+    public var request: URLRequest
 
     /// The body to send.
-    public var body: RequestBody {
-        get { values.value.body }
-        set { values.edit { $0.body = newValue } }
-    }
+    public var body: RequestBody
 
     /// Where the body of an accepted response goes. ``Destination/memory`` by default.
-    public var destination: Destination {
-        get { values.value.destination }
-        set { values.edit { $0.destination = newValue } }
-    }
+    public var destination: Destination
 
     /// The limits of this task. None is set by default.
     ///
     /// A limit that you set replaces the limit of the configuration, and the `timeoutInterval` of the request. The
     /// other limits come from the configuration.
-    public var limits: TransferLimits {
-        get { values.value.limits }
-        set { values.edit { $0.limits = newValue } }
-    }
+    public var limits = TransferLimits()
 
     /// Called as bytes are sent and arrive. `nil`, the default, takes the function of the configuration.
     ///
     /// It is called on the Task of the operation, at most about 20 times a second, and once when the transfer has
     /// succeeded.
-    public var onProgress: (@Sendable (TransferProgress) -> Void)? {
-        get { values.value.onProgress }
-        set { values.edit { $0.onProgress = newValue } }
-    }
+    public var onProgress: (@Sendable (TransferProgress) -> Void)?
 
     /// Which servers are trusted, and how this side identifies itself to them, for this task and its redirects.
     ///
     /// `nil`, the default, takes the policy of the configuration. If the configuration has none, the policy of the
     /// transport holds. A transport that cannot apply the policy fails the task with ``RequestError/Code/unsupported``.
     public var trust: TrustPolicy? {
-        get { values.value.trust?.value }
-        set { values.edit { $0.trust = newValue.map(Box.init) } }
+        get { boxedTrust?.value }
+        set { boxedTrust = newValue.map(Box.init) }
     }
+
+    private var boxedTrust: Box<TrustPolicy>?
 
     /// Whether the transport may send the request a second time by itself, without a new attempt.
     ///
@@ -64,49 +48,36 @@ public struct TransportTask: Sendable {
     /// The default is `nil`. An operation then sets `true` if each of its adapters is repeatable
     /// (``RequestAdapter/isRepeatable``) and no stage is overridden. If you give a task to a transport without an
     /// operation, `nil` counts as `true`.
-    public var mayBeSentAgain: Bool? {
-        get { values.value.mayBeSentAgain }
-        set { values.edit { $0.mayBeSentAgain = newValue } }
-    }
+    public var mayBeSentAgain: Bool?
 
     /// Whether the request must avoid connections that were in use before the last loss of a connection.
     ///
     /// The attempt before this one lost such a connection. Others of the same age may be lost as well.
-    var wantsNewConnection: Bool {
-        get { values.value.wantsNewConnection }
-        set { values.edit { $0.wantsNewConnection = newValue } }
-    }
+    var wantsNewConnection = false
 
     /// Whether the transport adds no expectation, because the server has refused one.
-    var expectsNothing: Bool {
-        get { values.value.expectsNothing }
-        set { values.edit { $0.expectsNothing = newValue } }
-    }
+    var expectsNothing = false
 
     /// Whether the task is an upload. The progress of an operation then counts only the body that is sent.
     ///
     /// A form that is answered into memory is one. A file or a stream is what one waits for, whatever is sent for it.
     var isUpload: Bool {
         get {
-            if values.value.isUpload { return true }
-            guard case .memory = values.value.destination else { return false }
-            let type = values.value.request.value(forHTTPHeaderField: "Content-Type")
+            if isMadeAsUpload { return true }
+            guard case .memory = destination else { return false }
+            let type = request.value(forHTTPHeaderField: "Content-Type")
             return type?.hasPrefix("multipart/form-data") == true
         }
-        set { values.edit { $0.isUpload = newValue } }
+        set { isMadeAsUpload = newValue }
     }
+
+    private var isMadeAsUpload = false
 
     /// Where a transport of this package notes how far it came, if the task is cancelled.
-    var trace: TransferTrace? {
-        get { values.value.trace }
-        set { values.edit { $0.trace = newValue } }
-    }
+    var trace: TransferTrace?
 
     /// How the task is carried out. By default the transport does it; the `custom` functions set another way.
-    public var execution: Execution {
-        get { values.value.execution }
-        set { values.edit { $0.execution = newValue } }
-    }
+    public var execution = Execution.standard
 
     /// Where the body of an accepted response goes.
     public enum Destination: Sendable {
@@ -154,7 +125,9 @@ public struct TransportTask: Sendable {
     ///   - body: The body. By default the request's own `httpBody` or `httpBodyStream`.
     ///   - destination: Where the response body goes. Into memory by default.
     public init(_ request: URLRequest, body: RequestBody? = nil, destination: Destination = .memory) {
-        values = Box(Values(request: request, body: body ?? RequestBody(of: request), destination: destination))
+        self.request = request
+        self.body = body ?? RequestBody(of: request)
+        self.destination = destination
     }
 
     /// Sends the request with its own body and reads the response into memory.
@@ -219,36 +192,22 @@ public struct TransportTask: Sendable {
 }
 
 extension TransportTask {
-    private struct Values: Sendable {
-        var request: URLRequest
-        var body: RequestBody
-        var destination: Destination
-        var limits = TransferLimits()
-        var onProgress: (@Sendable (TransferProgress) -> Void)?
-        var trust: Box<TrustPolicy>?
-        var execution = Execution.standard
-        var trace: TransferTrace?
-        var mayBeSentAgain: Bool?
-        var wantsNewConnection = false
-        var expectsNothing = false
-        var isUpload = false
-    }
-
     /// Fills in what the task does not set itself.
     mutating func complete(
         _ limits: TransferLimits, trust: Box<TrustPolicy>?, onProgress: (@Sendable (TransferProgress) -> Void)?,
         mayBeSentAgain: Bool
     ) {
-        values.edit { values in
-            values.limits = values.limits.filled(from: limits)
-            values.trust = values.trust ?? trust
-            values.onProgress = values.onProgress ?? onProgress
-            values.mayBeSentAgain = values.mayBeSentAgain ?? mayBeSentAgain
-        }
+        self.limits = self.limits.filled(from: limits)
+        boxedTrust = boxedTrust ?? trust
+        self.onProgress = self.onProgress ?? onProgress
+        self.mayBeSentAgain = self.mayBeSentAgain ?? mayBeSentAgain
     }
 }
 
-extension TransportTask: CustomStringConvertible {
+extension TransportTask: CustomStringConvertible, CustomReflectable {
     /// One line: the method, scheme, host, port and path of the URL, and the body's size. No field, no query.
     public var description: String { "\(Redaction.line(of: request)), \(body)" }
+
+    /// No children, so that `dump` shows no field and no query.
+    public var customMirror: Mirror { Mirror(opaque: self) }
 }

@@ -38,6 +38,41 @@ import Testing
         #expect(copy.deadline == .seconds(1) && copy.retryPolicy.maximumRetries == 9)
     }
 
+    @Test func `Operations with the same value share it until a copy is changed`() {
+        let original = RequestConfiguration()
+        var copy = original
+        #expect(copy.settings === original.settings)
+        copy.deadline = .seconds(1)
+        #expect(copy.settings !== original.settings && copy.settings.configuration.deadline == .seconds(1))
+        #expect(original.settings.configuration.deadline == nil)
+        // Of two copies that no operation was made with yet, each goes its own way.
+        let base = copy.with { $0.freshness = .zero }
+        let changed = base.with { $0.hosts = HostRegistry() }
+        #expect(base.settings !== changed.settings && base.settings.configuration.hosts === HostRegistry.shared)
+    }
+
+    @Test func `Every change is seen by the operations that are made after it`() {
+        let changes: [(inout RequestConfiguration) -> Void] = [
+            { $0.transport = ScriptedTransport([.body(Data())]) }, { $0.adapters = [] },
+            { $0.validation = .successfulStatus },
+            { $0.redirects = RedirectPolicy() }, { $0.trust = nil }, { $0.limiter = nil }, { $0.freshness = .zero },
+            { $0.retryPolicy.maximumRetries = 0 }, { $0.retryDeciders = [] }, { $0.hedging = nil },
+            { $0.waitsForConnectivity = true }, { $0.networkPath = NetworkPath() }, { $0.hosts = HostRegistry() },
+            { $0.randomSource = .system }, { $0.clock = ManualClock() }, { $0.connectTimeLimit = nil },
+            { $0.idleTimeLimit = nil }, { $0.attemptTimeLimit = nil }, { $0.deadline = nil },
+            { $0.stageTimeLimits = [:] }, { $0.maximumBodySize = nil }, { $0.maximumDecompressionRatio = nil },
+            { $0.errorBodyLimit = 0 }, { $0.errorBodyDecoder = nil }, { $0.completionQueue = .main },
+            { $0.onEvent = nil }, { $0.onProgress = nil }, { $0.setQueue(nil, for: .process) },
+            { $0.authentication = nil },
+        ]
+        var configuration = RequestConfiguration()
+        for (number, change) in changes.enumerated() {
+            let before = configuration.settings
+            change(&configuration)
+            #expect(configuration.settings !== before, "change \(number)")
+        }
+    }
+
     // MARK: Limits of a transfer
 
     @Test func `The limits of a transfer are those of the configuration`() {

@@ -18,7 +18,7 @@ import Testing
         request.timeoutInterval = timeout
         var task = TransportTask(request, destination: destination)
         edit(&task.limits)
-        task.complete(from: configuration, isProcessedByAdapters: true)
+        task.complete(from: configuration.settings, isProcessedByAdapters: true)
         return task.effectiveLimits
     }
 
