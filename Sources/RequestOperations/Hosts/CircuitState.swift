@@ -169,6 +169,9 @@ final class CircuitPermit: Sendable {
     private enum State {
         /// Nothing has been reported.
         case open(era: Int)
+        /// The success of a probe is being reported. The value is the outcome of the rest of the response, if that is
+        /// known meanwhile.
+        case answering(CircuitState.Outcome?)
         /// The success of a probe was reported when its host answered. A failure of the rest counts in the era after
         /// it.
         case answered(next: Int)
@@ -191,21 +194,33 @@ final class CircuitPermit: Sendable {
     /// Records that the host answered as it should. For a probe that is enough, so that a long body does not keep
     /// others away from the host.
     func answered() {
-        guard isProbe, case .open(let era) = state.withLock({ $0 }) else { return }
+        guard isProbe else { return }
+        let era = state.withLock { state -> Int? in
+            guard case .open(let era) = state else { return nil }
+            state = .answering(nil)
+            return era
+        }
+        guard let era else { return }
         let next = settle(.succeeded, in: era)
-        state.withLock { if case .open = $0 { $0 = .answered(next: next) } }
+        let meanwhile = state.withLock { state -> CircuitState.Outcome? in
+            defer { state = .answered(next: next) }
+            return if case .answering(let outcome) = state { outcome } else { nil }
+        }
+        if let meanwhile { settle(meanwhile) }
     }
 
     /// Reports the outcome, unless one has been reported.
     func settle(_ outcome: CircuitState.Outcome) {
         let former = state.withLock { state in
-            defer { state = .settled }
+            defer {
+                state = if case .answering(let earlier) = state { .answering(earlier ?? outcome) } else { .settled }
+            }
             return state
         }
         switch former {
         case .open(let era): settle(outcome, in: era)
         case .answered(let next) where outcome == .failed: settle(outcome, in: next)
-        case .answered, .settled: break
+        case .answering, .answered, .settled: break
         }
     }
 

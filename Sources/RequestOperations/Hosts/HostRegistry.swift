@@ -151,15 +151,25 @@ public final class HostRegistry: Sendable {
         return wait.map { (.nanoseconds($0), RetryDraw(tokens, from: budget, of: origin, in: self)) }
     }
 
-    /// Makes the permit for what a circuit answered.
+    /// Asks a host whether an attempt may be sent now. Returns `nil` if the host must be left alone.
     ///
+    /// - Parameters:
+    ///   - knownEnd: Until when the attempt knows that the host is to be left alone. `nil` if it may be sent anyway.
+    ///   - budget: Counts this request. `nil` if it has been counted, or if there is no budget.
+    ///   - breaker: The setting of the circuit that is asked.
+    /// - Returns: The permit, if there is a breaker, and whether a success is told to those that wait for the host.
     /// - Throws: ``RequestError/Code/circuitOpen``.
-    func permit(
-        _ admission: CircuitState.Admission, by breaker: CircuitBreaker, for origin: Origin
-    ) throws(RequestError) -> CircuitPermit {
-        switch admission {
+    func admit(
+        to origin: Origin, knowing knownEnd: Int64? = nil, counting budget: RetryBudget? = nil,
+        asking breaker: CircuitBreaker?
+    ) throws(RequestError) -> (permit: CircuitPermit?, isAwaited: Bool)? {
+        let (answer, news) = visit(origin) { $0.admit(knowing: knownEnd, counting: budget, asking: breaker, at: $1) }
+        news?.tell()
+        guard case .admitted(let circuit, let isAwaited) = answer else { return nil }
+        guard let circuit, let breaker else { return (nil, isAwaited) }
+        switch circuit {
         case .admitted(let era, let isProbe):
-            return CircuitPermit(for: origin, breaker, in: self, era: era, isProbe: isProbe)
+            return (CircuitPermit(for: origin, breaker, in: self, era: era, isProbe: isProbe), isAwaited)
         case .refused(let time):
             let reason = time > 0 ? "for another \(Duration.nanoseconds(time))" : "but for the probes under way"
             throw RequestError(.circuitOpen, stage: .slot, reason: "the host is left alone, \(reason)")
@@ -173,8 +183,7 @@ public final class HostRegistry: Sendable {
     ///   - sign: The number of a sign that may release a request of this host when the time is over.
     /// - Returns: A closure that removes the request. It is called once.
     func join(
-        _ origin: Origin, holding hold: Duration, sign: Int? = nil, on clock: RequestClock,
-        _ waiter: @escaping WaitingRoom.Waiter
+        _ origin: Origin, holding hold: Duration, sign: Int? = nil, _ waiter: @escaping WaitingRoom.Waiter
     ) -> @Sendable () -> Void {
         let number = visit(origin) { $0.join(waiter, holding: max(hold, .zero).nanoseconds, at: $1) }
         let alarm = sign.map { sign in clock.alarm(after: hold) { self.tell(.sign(sign), to: origin) } }
@@ -192,7 +201,7 @@ public final class HostRegistry: Sendable {
             let release = Release(of: origin, after: news.cause, in: self)
             guard !waiter(release) else { continue }
             // The wait of this request has just ended in another way. The next request takes its place.
-            release.settle(.untold)
+            release.settle(nil)
             woken += visit(origin) { $0.hear(.outcome(.passesOn, of: news.cause), at: $1) }
         }
     }

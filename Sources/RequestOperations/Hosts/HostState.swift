@@ -1,4 +1,4 @@
-/// What is known about all hosts. Nothing is kept about a host of which nothing bad is known.
+/// What is known about all hosts. A host has an entry as soon as there is anything to keep, such as a circuit.
 ///
 /// What no longer matters is forgotten in one sweep over all hosts. It happens when a new host needs room, and at the
 /// first use after an hour.
@@ -69,7 +69,8 @@ struct HostState {
     // MARK: Sending
 
     enum Admission {
-        /// The attempt may be sent. It holds a permit if there is a breaker.
+        /// The attempt may be sent. It holds a permit if there is a breaker. The flag says whether its success is told to
+        /// those that wait.
         case admitted(CircuitState.Admission?, isAwaited: Bool)
         /// The host asked to be left alone.
         case leftAlone
@@ -88,7 +89,9 @@ struct HostState {
         var (circuit, news) = (CircuitState.Admission?.none, CircuitState.News?.none)
         if let breaker { (circuit, news) = change(breaker) { $0.admit(at: now) } }
         if case .refused = circuit {} else if let budget { countRequest(under: budget, at: now) }
-        return (.admitted(circuit, isAwaited: waitingCount > 0), news)
+        // Who is refused because of a probe begins to wait only after the probe was sent.
+        let isProbe = if case .admitted(era: _, isProbe: true) = circuit { true } else { false }
+        return (.admitted(circuit, isAwaited: isProbe || waitingCount > 0), news)
     }
 
     // MARK: Budgets

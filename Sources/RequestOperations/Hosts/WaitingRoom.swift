@@ -11,7 +11,8 @@ struct WaitingRoom {
     enum News {
         /// A request to the host succeeded.
         case success
-        /// A sign that does not come from the host, such as a network that is back. Equal numbers are one sign.
+        /// A sign that does not come from the host, such as a network that is back. Equal numbers are one sign, and a
+        /// later sign has a higher number.
         case sign(Int)
         case outcome(Release.Outcome, of: Release.Cause)
 
@@ -52,7 +53,7 @@ struct WaitingRoom {
 
     var count: Int { waiters.count }
 
-    /// Whether nobody has waited for an hour.
+    /// Whether nobody waits, and for an hour nobody came and no released request failed.
     func isIdle(at now: Int64) -> Bool { waiters.isEmpty && now - HostMemory.sweepInterval >= lastUse }
 
     /// Adds a request that is not released before it is due. Returns its number.
@@ -77,7 +78,7 @@ struct WaitingRoom {
             guard isDue(at: now), doubt.releases(at: now) else { return [] }
             return (0..<Self.released).compactMap { _ in next(at: now) }
         case .sign(let number):
-            if number != sign.number { sign = (number, Self.released) }
+            if number > sign.number { sign = (number, Self.released) }
             guard sign.tries > 0, let next = next(at: now) else { return [] }
             sign.tries -= 1
             return [next]
@@ -91,8 +92,6 @@ struct WaitingRoom {
             return []
         case .outcome(.passesOn, _):
             return next(at: now).map { [$0] } ?? []
-        case .outcome(.untold, _):
-            return []
         }
     }
 
@@ -162,8 +161,6 @@ final class Release: Sendable {
         case failed
         /// The attempt showed nothing about the host, or showed that it works. The next request takes its place.
         case passesOn
-        /// No outcome will be reported, and no request takes its place.
-        case untold
     }
 
     private let hosts: HostRegistry
@@ -178,11 +175,13 @@ final class Release: Sendable {
     deinit { settle(.passesOn) }
 
     /// Reports the outcome, unless one has been reported.
-    func settle(_ outcome: Outcome) {
+    ///
+    /// - Parameter outcome: `nil` if there will be none, and no request takes its place.
+    func settle(_ outcome: Outcome?) {
         let wasSettled = isSettled.withLock { isSettled in
             defer { isSettled = true }
             return isSettled
         }
-        if !wasSettled { hosts.tell(.outcome(outcome, of: cause), to: origin) }
+        if !wasSettled, let outcome { hosts.tell(.outcome(outcome, of: cause), to: origin) }
     }
 }

@@ -39,7 +39,6 @@ public final class NetworkPath: Sendable {
             didSet { if reading.level == .routed { hasBeenRouted = true } }
         }
         var number = 0
-        /// The number of the last rise.
         var rise = 0
         private var hasBeenRouted: Bool
 
@@ -50,6 +49,9 @@ public final class NetworkPath: Sendable {
 
         var isConnected: Bool { reading.level == .routed || reading.level == .local && !hasBeenRouted }
     }
+
+    /// How many changes there have been in the process. A later rise of any path has a higher number.
+    private static let changeCount = Locked(0)
 
     /// The connection of this machine. It is read at its first use, and watched from then on.
     public static let shared = NetworkPath(watching: SystemPath.monitor())
@@ -109,19 +111,23 @@ public final class NetworkPath: Sendable {
     }
 
     func take(_ reading: Reading) {
+        let change = Self.changeCount.withLock { count in
+            count += 1
+            return count
+        }
         let (number, hasRisen, isNews) = state.withLock { state in
             let hasRisen = reading.level > state.reading.level
             let isNews = reading.reachability != state.reading.reachability
             state.reading = reading
             state.number += 1
-            if hasRisen { state.rise = state.number }
+            if hasRisen { state.rise = change }
             return (state.number, hasRisen, isNews)
         }
         if isNews { broadcast.send(reading.reachability, number: number) }
         if hasRisen { waiters.release(.rise) }
     }
 
-    /// The number of the last rise. It tells two rises apart.
+    /// The number of the last rise. No other rise in the process has it, and a later one has a higher number.
     var lastRise: Int { state.withLock { $0.rise } }
 
     /// Calls a waiter at the next rise, with its part of all waiters. The waiter returns a closure that cancels what it

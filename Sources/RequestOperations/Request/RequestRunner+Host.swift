@@ -28,12 +28,12 @@ extension RequestRunner {
     /// An attempt that was not sent says nothing about the host. The cause, such as a full line or an adapter, may stop
     /// the next one too. So no other attempt takes its place.
     func settle(_ release: Release, by error: any Error) {
-        let outcome: Release.Outcome =
+        let outcome: Release.Outcome? =
             switch outcome(of: error) {
-            case _ where (error as? RequestError)?.code == .circuitOpen: .untold
+            case _ where (error as? RequestError)?.code == .circuitOpen: nil
             case .failed: .failed
             case .succeeded: .passesOn
-            case .cancelled: error is TransferFailure ? .passesOn : .untold
+            case .cancelled: error is TransferFailure ? .passesOn : nil
             }
         release.settle(outcome)
     }
@@ -54,11 +54,7 @@ extension RequestRunner {
     /// - Throws: ``RequestError/Code/circuitOpen``.
     func circuitPermit(for origin: Origin) throws(RequestError) -> CircuitPermit? {
         guard let breaker = configuration.circuitBreaker else { return nil }
-        let (admission, news) = configuration.hosts.visit(origin) { host, now in
-            host.change(breaker) { $0.admit(at: now) }
-        }
-        news?.tell()
-        return try configuration.hosts.permit(admission, by: breaker, for: origin)
+        return try configuration.hosts.admit(to: origin, asking: breaker)?.permit
     }
 
     /// Records what a response said about its host, for other requests to it.
@@ -91,19 +87,13 @@ extension RequestRunner {
     /// - Throws: ``RequestError/Code/circuitOpen``. The attempt's rights are then given back.
     func askHost(_ task: TransportTask, _ rights: AttemptRights, in attempt: Int) throws(RequestError) -> Bool? {
         let (wake, isFirst) = requestState.withLock { ($0.wake(of: attempt), $0.firstSent == nil) }
-        let (hosts, breaker, origin) = (
-            configuration.hosts, configuration.circuitBreaker, Origin(task.request.url)
-        )
-        let (knownEnd, budget) = (knownEnd(by: wake), isFirst ? configuration.retryBudget : nil)
-        let (answer, news) = hosts.visit(origin) {
-            $0.admit(knowing: knownEnd, counting: budget, asking: breaker, at: $1)
-        }
-        news?.tell()
-        guard case .admitted(let circuit, let isAwaited) = answer else { return nil }
-        guard let circuit, let breaker else { return isAwaited }
+        let budget = isFirst ? configuration.retryBudget : nil
         do {
-            rights.hold(permit: try hosts.permit(circuit, by: breaker, for: origin))
-            return isAwaited
+            let admission = try configuration.hosts.admit(
+                to: Origin(task.request.url), knowing: knownEnd(by: wake), counting: budget,
+                asking: configuration.circuitBreaker)
+            if let permit = admission?.permit { rights.hold(permit: permit) }
+            return admission?.isAwaited
         } catch {
             requestState.withLock { $0.noteRefusal(in: attempt) }
             rights.giveBackUnused()

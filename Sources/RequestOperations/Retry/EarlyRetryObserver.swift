@@ -30,7 +30,7 @@ extension EarlyRetryObserver {
 /// after the first success, then four, then eight. The recovery is as fast as the host answers, and the waiting
 /// requests never all start at once. The success of any ``URLRequestOperation`` with the same ``HostRegistry`` counts,
 /// once its response was accepted and decoded, if requests waited for the host when it was sent. The success of the
-/// probe of a ``CircuitBreaker`` counts too. Work that names no host (``RetryingOperation``) is not released.
+/// probe of a ``CircuitBreaker`` counts in any case. Work that names no host (``RetryingOperation``) is not released.
 ///
 /// A released request passes the limiter and the breaker like any other. It does not draw on the ``RetryBudget``. What
 /// its retry took from the budget before is given back. A wait that a `Retry-After` or an open circuit requires is
@@ -46,10 +46,6 @@ extension EarlyRetryObserver {
 public struct HostRecoveryObserver: EarlyRetryObserver, TabledObserver {
     /// Makes an observer.
     public init() {}
-
-    /// Makes an observer. The pause has no effect: failures of released requests count in successes, not in time.
-    @available(*, deprecated, message: "There are no pauses any more. Use init().")
-    public init(pause: Duration) {}
 
     /// Returns when successes of other requests to the host release this request.
     ///
@@ -76,7 +72,7 @@ public struct HostRecoveryObserver: EarlyRetryObserver, TabledObserver {
         let origin = Origin(failure?.request.url)
         // A success of work without a host says nothing about other work without one.
         guard !origin.host.isEmpty else { return {} }
-        return hosts.join(origin, holding: hold, on: clock, wake)
+        return hosts.join(origin, holding: hold, wake)
     }
 }
 
@@ -150,7 +146,7 @@ public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
                 let alarm = clock.alarm(after: delay) { _ = wake(nil) }
                 return { alarm.cancel() }
             }
-            return hosts.join(origin, holding: delay, sign: path.lastRise, on: clock, wake)
+            return hosts.join(origin, holding: delay, sign: path.lastRise, wake)
         }
         // We check this only after the watch has begun, so that no change is missed.
         guard countsWhatIs, path.isConnected else { return remove }
@@ -184,7 +180,7 @@ extension TabledObserver {
             after: failure, in: failure.hosts, on: failure.hosts.clock, using: .system, holdingBack: .zero
         ) { release in
             let isFirst = answer.resume(with: .success(()))
-            if isFirst { release?.settle(.untold) }
+            if isFirst { release?.settle(nil) }
             return isFirst
         }
         defer { remove() }

@@ -23,6 +23,21 @@ import Testing
         #expect(try await visits(RequestQueue()) == 1)
     }
 
+    @Test func `Who waits for a sign is released by the clock of the registry`() async {
+        let clock = ManualClock()
+        let released = Collector<Void>()
+        let leave = HostRegistry(clock: clock).join(Origin(anyRequest.url), holding: .seconds(1), sign: 1) { release in
+            release.settle(nil)
+            released.append(())
+            return true
+        }
+        await clock.sleepers(1)
+        #expect(released.count == 0)
+        clock.advance(by: .seconds(1))
+        await eventually { released.count == 1 }
+        leave()
+    }
+
     @Test func `Before a request lines up for a slot it asks once more`() async throws {
         #expect(try await visits(OperationQueue(), limiter: RequestLimiter(total: 1)) == 2)
     }

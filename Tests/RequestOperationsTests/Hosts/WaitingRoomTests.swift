@@ -17,7 +17,7 @@ import Testing
 
     private func waiter(_ number: Int) -> WaitingRoom.Waiter {
         { [woken] release in
-            release.settle(.untold)
+            release.settle(nil)
             woken.append(number)
             return true
         }
@@ -75,7 +75,6 @@ import Testing
         var room = room(4)
         _ = hear(.success, &room)
         #expect(hear(.outcome(.passesOn, of: .success), &room) == [2])
-        #expect(hear(.outcome(.untold, of: .success), &room) == [])
     }
 
     // MARK: Doubt
@@ -132,6 +131,13 @@ import Testing
         var room = room(5)
         #expect((0..<5).map { _ in hear(.sign(1), &room) } == [[0], [1], [], [], []])
         #expect(hear(.sign(2), &room) == [2])
+    }
+
+    @Test func `A late try of a former sign gives the present one no more tries`() {
+        var room = room(5)
+        _ = hear(.sign(1), &room)
+        #expect(hear(.sign(2), &room) == [1] && hear(.sign(1), &room) == [2])
+        #expect((1...2).map { hear(.sign($0), &room) } == [[], []])
     }
 
     @Test func `A try after a sign that fails wakes nobody and costs the successes nothing`() {

@@ -49,6 +49,17 @@ import Testing
         #expect(path.waitingCount == 0)
     }
 
+    @Test func `Each rise has a number of its own whatever the path`() {
+        let paths = (0..<2).map { _ in NetworkPath(.unreachable) }
+        var numbers: [Int] = []
+        for path in paths + paths {
+            path.update(.unreachable)
+            path.update(.reachable(.wired))
+            numbers.append(path.lastRise)
+        }
+        #expect(numbers == numbers.sorted() && Set(numbers).count == 4)
+    }
+
     @Test(
         arguments: [
             ([], false), ([.local], true), ([.routed], true), ([.local, .routed], true), ([.routed, .local], false),

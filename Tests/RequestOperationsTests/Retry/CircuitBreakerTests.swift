@@ -304,6 +304,35 @@ import Testing
         #expect(waiting.attempts.last?.wokenBy == .observer("HostRecoveryObserver"))
     }
 
+    @Test func `A successful probe wakes who began to wait after it was sent`() async throws {
+        let breaker = breaker()
+        let host = try #require(URL(string: "http://probed-late.invalid/"))
+        for _ in 1...2 { try breaker.admit(host).settle(.failed) }
+        clock.advance(by: .seconds(5))
+        let (arrived, mayAnswer) = (Door(), Door())
+        let transport = ScriptedTransport([
+            .dynamic { _ in
+                arrived.open()
+                await mayAnswer.pass()
+                return .body(Data())
+            }
+        ])
+        let probe = URLRequestOperation(host, configuration: configuration(transport, breaker))
+        OperationQueue().addOperation(probe)
+        await arrived.pass()
+        var patient = configuration(ScriptedTransport([.body(Data())]), breaker)
+        patient.retryPolicy = RetryPolicy(backoff: .constant(.seconds(200)))
+        patient.use(breaker)
+        patient.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
+        let refused = URLRequestOperation(host, configuration: patient)
+        OperationQueue().addOperation(refused)
+        await clock.sleepers(1)
+        mayAnswer.open()
+        _ = try await probe.value
+        _ = try await refused.value
+        #expect(refused.attempts.last?.wokenBy == .observer("HostRecoveryObserver"))
+    }
+
     @Test func `A success never shortens the wait for an open circuit`() async throws {
         let breaker = breaker()
         let host = try #require(URL(string: "http://left-open.invalid/"))

@@ -108,6 +108,18 @@ import Testing
         #expect(breaker.state(of: url) == .halfOpen)
     }
 
+    @Test func `A probe whose answer is told twice at once counts once`() throws {
+        let probe = Locked<CircuitPermit?>(nil)
+        // The second report comes while the first one is under way.
+        let clock = AskingClock { probe.withLock { $0.take() }?.answered() }
+        let breaker = KnownBreaker(minimumThroughput: 1, openTime: .zero, probes: 2, clock: clock)
+        try breaker.admit(url).settle(.failed)
+        let permit = try breaker.admit(url)
+        probe.withLock { $0 = permit }
+        permit.answered()
+        #expect(breaker.state(of: url) == .halfOpen)
+    }
+
     @Test func `An attempt through a closed circuit counts at its end`() throws {
         let breaker = KnownBreaker(failureRatio: 1, minimumThroughput: 1, clock: clock)
         let permit = try breaker.admit(url)

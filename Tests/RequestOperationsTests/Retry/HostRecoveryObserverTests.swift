@@ -113,7 +113,7 @@ import Testing
                 on: RequestClock(clock),
                 using: .system, holdingBack: hold
             ) { release in
-                release?.settle(.untold)
+                release?.settle(nil)
                 released.append(index)
                 return true
             }

@@ -1,4 +1,5 @@
 import RequestOperationsTesting
+import Testing
 
 @testable import RequestOperations
 
@@ -86,9 +87,7 @@ struct KnownBreaker: Sendable {
     func states(of url: URL) -> AsyncStream<CircuitBreaker.State> { hosts.circuitStates(of: url, under: breaker) }
 
     func admit(_ url: URL?) throws -> CircuitPermit {
-        let (answer, news) = hosts.visit(Origin(url)) { host, now in host.change(breaker) { $0.admit(at: now) } }
-        news?.tell()
-        return try hosts.permit(answer, by: breaker, for: Origin(url))
+        try #require(try hosts.admit(to: Origin(url), asking: breaker)?.permit)
     }
 
     func timeLeft(for url: URL?) -> Duration {
