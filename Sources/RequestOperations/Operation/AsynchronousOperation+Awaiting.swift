@@ -43,8 +43,8 @@ extension AsynchronousOperation {
     private func leave(_ awaiter: ObjectIdentifier) {
         guard state.withLock({ $0.removeAwaiter(awaiter) }) else { return }
         // Some dependents may have been freed, or may not wait any more.
-        if state.withLock({ $0.dependentCount > 0 }) { siftDependents() }
-        cancel { !$0.isAwaited && $0.dependentCount == 0 }
+        if state.withLock({ $0.hasDependents }) { siftDependents() }
+        cancel { !$0.isAwaited && !$0.hasDependents }
     }
 
     /// Calls a closure once with the result, on the ``completionQueue``. If there is a result, the call is made at

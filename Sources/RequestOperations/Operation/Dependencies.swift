@@ -238,8 +238,14 @@ struct Dependents {
 
     private static var leastRoom: Int { 16 }
 
+    /// How many callers have taken states out and have not put them back.
+    private var siftCount = 0
+
     /// How many are kept.
     var count: Int { states.count }
+
+    /// Whether there are none, and none are being sifted.
+    var isEmpty: Bool { states.isEmpty && siftCount == 0 }
 
     /// Adds a dependent. Returns whether there are now so many that the caller must take them out, sift them and put
     /// them back.
@@ -259,14 +265,19 @@ struct Dependents {
         return sifted
     }
 
+    /// Takes all out for a caller that sifts them and then puts them back.
     mutating func takeAll() -> Dependents {
-        defer { states = [] }
+        defer {
+            states = []
+            siftCount += 1
+        }
         return self
     }
 
     /// Puts back the dependents that were taken out, before those that came meanwhile.
     mutating func putBack(_ former: Dependents) {
         states = former.states + states
+        siftCount -= 1
         room = max(Self.leastRoom, 2 * states.count)
     }
 

@@ -284,7 +284,10 @@ struct OperationLifecycle {
     ///
     /// - Parameter ending: What was decided. Its error may have been replaced.
     mutating func finish(_ ending: Ending) -> Finish {
-        defer { (dependents, listeners, completionBlock, hold, place) = (nil, Listeners(), nil, nil, nil) }
+        defer {
+            (dependents, listeners, completionBlock, hold, place) = (nil, Listeners(), nil, nil, nil)
+            leaveOwner()
+        }
         let (wasExecuting, gate) = (isExecuting, gate)
         state = .finished(ending)
         return Finish(
@@ -316,8 +319,8 @@ struct OperationLifecycle {
         return completionBlock
     }
 
-    /// How many dependents are kept.
-    var dependentCount: Int { dependents?.count ?? 0 }
+    /// Whether other operations depend on this one, as far as is known.
+    var hasDependents: Bool { dependents?.isEmpty == false }
 
     /// Registers a subscriber to the finish. Returns `true` if the operation has finished, so that the caller must call it
     /// at once.

@@ -241,6 +241,12 @@ extension OperationLifecycle {
         return true
     }
 
+    /// The operation has finished. An owner that waited to start it keeps it, so it must not keep the owner.
+    mutating func leaveOwner() {
+        if case .waits = owner { owner = .nobody }
+        outsider = nil
+    }
+
     fileprivate mutating func refer(to operation: any StartableOperation) {
         if outsider == nil { outsider = Outsider(operation) }
     }

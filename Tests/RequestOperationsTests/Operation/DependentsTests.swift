@@ -61,6 +61,22 @@ import Testing
         #expect(crowds.firstIndex(of: true) == 100)
     }
 
+    @Test func `Those that are being sifted still count`() {
+        var lifecycle = OperationLifecycle()
+        #expect(!lifecycle.hasDependents)
+        let states = (0..<17).map { _ in waiting() }
+        let crowds = states.map { lifecycle.dependents?.add($0) }
+        #expect(crowds.last == true)
+        // One thread takes them out. Another one, whose Task has just left, asks before they are back.
+        let taken = lifecycle.dependents?.takeAll()
+        #expect(lifecycle.hasDependents)
+        if let taken { lifecycle.dependents?.putBack(taken.sifted(of: id)) }
+        #expect(lifecycle.hasDependents && lifecycle.dependents?.count == 17)
+        for state in states { _ = state.withLock { $0.dependencies.remove(dependency) } }
+        if let taken = lifecycle.dependents?.takeAll() { lifecycle.dependents?.putBack(taken.sifted(of: id)) }
+        #expect(!lifecycle.hasDependents)
+    }
+
     @Test func `One that is added while the others are sifted is told after them`() {
         var dependents = Dependents()
         let (first, second) = (waiting(), waiting())
@@ -84,7 +100,7 @@ import Testing
             dependent.whenFinished { _ in _ = waiter }
         }
         #expect(kept == nil)
-        #expect(long.state.withLock { $0.dependentCount } == 1)
+        #expect(long.state.withLock { $0.dependents?.count } == 1)
     }
 
     @Test func `A thousand that depend on one that finishes meanwhile all run`() async throws {
@@ -111,7 +127,7 @@ import Testing
             dependent.cancel()
             dependent.removeDependency(long)
         }
-        #expect(long.state.withLock { $0.dependentCount } <= 32)
+        #expect(long.state.withLock { $0.dependents?.count ?? 0 } <= 32)
     }
 
     @Test func `One that depends on a foreign operation is not kept by it`() {

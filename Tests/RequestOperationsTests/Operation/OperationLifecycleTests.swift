@@ -260,6 +260,21 @@ import Testing
         #expect(lifecycle.subscribe {} == true)
     }
 
+    @Test func `A finished operation keeps nobody who waited to start it`() {
+        var lifecycle = OperationLifecycle()
+        weak var kept: MemberStarter?
+        do {
+            let starter = MemberStarter(for: nil)
+            kept = starter
+            lifecycle.startWhenReady(Work {}, by: starter)
+        }
+        #expect(kept != nil && lifecycle.outsider != nil)
+        // Something else starts it first.
+        #expect(lifecycle.start() == .run)
+        _ = lifecycle.end(.succeeded)
+        #expect(kept == nil && lifecycle.outsider == nil)
+    }
+
     // MARK: Who waits for the outcome
 
     @Test func `Nobody waits for the start of a cancelled operation that nobody awaits`() {
