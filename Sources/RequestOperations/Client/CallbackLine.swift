@@ -3,23 +3,9 @@ final class CallbackLine: Sendable {
     typealias Call = @Sendable () -> Void
 
     private struct State {
-        var calls: [Call] = []
-        var isCalling = false
+        var line = TellingLine<Call>()
         /// The completions. `nil` once the end has come.
         var completions: [Call]? = []
-
-        /// Adds calls. Returns whether the caller must begin calling.
-        mutating func add(_ new: [Call]) -> Bool {
-            calls += new
-            guard !isCalling, !calls.isEmpty else { return false }
-            isCalling = true
-            return true
-        }
-
-        mutating func next() -> Call? {
-            isCalling = !calls.isEmpty
-            return isCalling ? calls.removeFirst() : nil
-        }
     }
 
     private let state = Locked(State())
@@ -31,13 +17,13 @@ final class CallbackLine: Sendable {
 
     /// Adds the call for a step.
     func add(_ call: @escaping Call) {
-        if state.withLock({ $0.add([call]) }) { begin() }
+        if state.withLock({ $0.line.add(call) }) { begin() }
     }
 
     /// Adds a completion. It is called after the end.
     func addCompletion(_ call: @escaping Call) {
         let begins = state.withLock { state in
-            guard state.completions != nil else { return state.add([call]) }
+            guard state.completions != nil else { return state.line.add(call) }
             state.completions?.append(call)
             return false
         }
@@ -47,15 +33,16 @@ final class CallbackLine: Sendable {
     /// Adds the call for the last step, and lets the completions follow.
     func end(_ call: @escaping Call) {
         let begins = state.withLock { state in
-            defer { state.completions = nil }
-            return state.add([call] + (state.completions ?? []))
+            let begins = state.line.add(call)
+            for completion in state.completions.take() ?? [] { _ = state.line.add(completion) }
+            return begins
         }
         if begins { begin() }
     }
 
     private func begin() {
         queue.async { [self] in
-            while let call = state.withLock({ $0.next() }) { call() }
+            while let call = state.withLock({ $0.line.next() }) { call() }
         }
     }
 }

@@ -286,8 +286,7 @@ final class RequestEventLine: Sendable {
         var lastListener = 0
         /// The end, once the listeners have been told of it.
         var toldEnd: RequestEvent?
-        var untold: [RequestEvent] = []
-        var isTelling = false
+        private var line = TellingLine<RequestEvent>()
         var hasEnded = false
         var hasToldLastStage = false
 
@@ -295,28 +294,19 @@ final class RequestEventLine: Sendable {
         mutating func add(_ event: RequestEvent) -> Bool {
             guard !hasEnded else { return false }
             if case .ended = event.step { hasEnded = true }
-            return put(event)
+            return line.add(event)
         }
 
         /// Adds the event that the last stage was left behind, unless it was added before.
         mutating func addLastStage(_ event: RequestEvent) -> Bool {
             guard !hasEnded, !hasToldLastStage else { return false }
             hasToldLastStage = true
-            return put(event)
+            return line.add(event)
         }
 
-        private mutating func put(_ event: RequestEvent) -> Bool {
-            untold.append(event)
-            defer { isTelling = true }
-            return !isTelling
-        }
-
-        /// The next event and its listeners. If there is none, returns `nil` and records that no thread is reporting any
-        /// more.
+        /// The next event and its listeners.
         mutating func next() -> (event: RequestEvent, listeners: [(number: Int, listener: Listener)])? {
-            isTelling = !untold.isEmpty
-            guard isTelling else { return nil }
-            let event = untold.removeFirst()
+            guard let event = line.next() else { return nil }
             guard case .ended = event.step else { return (event, listeners) }
             toldEnd = event
             defer { listeners = [] }

@@ -14,21 +14,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         var lastStream = 0
         var continuations: [Int: AsyncStream<Value>.Continuation] = [:]
         var hasEnded = false
-        /// What has not been sent yet.
-        var untold: [(News, [AsyncStream<Value>.Continuation])] = []
-        var isTelling = false
-
-        /// Adds news to send. Returns whether the caller must send them.
-        mutating func add(_ news: News, for continuations: [AsyncStream<Value>.Continuation]) -> Bool {
-            untold.append((news, continuations))
-            defer { isTelling = true }
-            return !isTelling
-        }
-
-        mutating func next() -> (News, [AsyncStream<Value>.Continuation])? {
-            isTelling = !untold.isEmpty
-            return untold.isEmpty ? nil : untold.removeFirst()
-        }
+        var line = TellingLine<(News, [AsyncStream<Value>.Continuation])>()
     }
 
     private let state: Locked<State>
@@ -47,7 +33,7 @@ final class Broadcast<Value: Sendable>: Sendable {
             guard number > state.number, !state.hasEnded else { return false }
             state.number = number
             state.value = value
-            return state.add(.value(value), for: Array(state.continuations.values))
+            return state.line.add((.value(value), Array(state.continuations.values)))
         }
         if isToTell { tell() }
     }
@@ -59,9 +45,9 @@ final class Broadcast<Value: Sendable>: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(1))
         let (id, isToTell) = state.withLock { state in
             state.lastStream += 1
-            let isToTell = state.add(.value(state.value), for: [continuation])
+            let isToTell = state.line.add((.value(state.value), [continuation]))
             if state.hasEnded {
-                _ = state.add(.end, for: [continuation])
+                _ = state.line.add((.end, [continuation]))
             } else {
                 state.continuations[state.lastStream] = continuation
             }
@@ -81,13 +67,13 @@ final class Broadcast<Value: Sendable>: Sendable {
             guard !state.hasEnded else { return false }
             state.hasEnded = true
             defer { state.continuations = [:] }
-            return state.add(.end, for: Array(state.continuations.values))
+            return state.line.add((.end, Array(state.continuations.values)))
         }
         if isToTell { tell() }
     }
 
     private func tell() {
-        while let (news, continuations) = state.withLock({ $0.next() }) {
+        while let (news, continuations) = state.withLock({ $0.line.next() }) {
             switch news {
             case .value(let value): for continuation in continuations { continuation.yield(value) }
             case .end: for continuation in continuations { continuation.finish() }

@@ -35,3 +35,24 @@ struct Line<Element> {
         return slots[start]
     }
 }
+
+/// What is told one at a time and in order, whatever threads it comes from. A pure value.
+///
+/// The thread that must tell calls ``next()`` until there is nothing more. What others add meanwhile, it tells too.
+struct TellingLine<News> {
+    private var untold = Line<News>()
+    private var isTelling = false
+
+    /// Adds news. Returns whether the caller must tell.
+    mutating func add(_ news: News) -> Bool {
+        untold.append(news)
+        defer { isTelling = true }
+        return !isTelling
+    }
+
+    /// The next news. If there are none, records that no thread tells any more.
+    mutating func next() -> News? {
+        isTelling = !untold.isEmpty
+        return untold.popFirst()
+    }
+}
