@@ -77,6 +77,7 @@ struct RequestState: Sendable {
     /// - Parameters:
     ///   - turn: Where its attempts line up in a queue.
     ///   - place: The place of its first attempt, if it already has one.
+    @discardableResult
     mutating func begin(
         on date: Date, at moment: Duration, in turn: QueuePlace? = nil, holding place: RequestLimiter.Slot? = nil
     ) -> Bool {
