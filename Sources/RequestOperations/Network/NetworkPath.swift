@@ -51,7 +51,7 @@ public final class NetworkPath: Sendable {
     }
 
     /// How many changes there have been in the process. A later rise of any path has a higher number.
-    private static let changeCount = Locked(0)
+    private static let riseCount = Locked(0)
 
     /// The connection of this machine. It is read at its first use, and watched from then on.
     public static let shared = NetworkPath(watching: SystemPath.monitor())
@@ -111,16 +111,17 @@ public final class NetworkPath: Sendable {
     }
 
     func take(_ reading: Reading) {
-        let change = Self.changeCount.withLock { count in
-            count += 1
-            return count
-        }
         let (number, hasRisen, isNews) = state.withLock { state in
             let hasRisen = reading.level > state.reading.level
             let isNews = reading.reachability != state.reading.reachability
             state.reading = reading
             state.number += 1
-            if hasRisen { state.rise = change }
+            if hasRisen {
+                state.rise = Self.riseCount.withLock { count in
+                    count += 1
+                    return count
+                }
+            }
             return (state.number, hasRisen, isNews)
         }
         if isNews { broadcast.send(reading.reachability, number: number) }

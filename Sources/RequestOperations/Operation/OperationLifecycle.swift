@@ -268,6 +268,8 @@ struct OperationLifecycle {
         let remains: Preconditions.Remains?
         let hold: Hold?
         let place: (any AnyObject & Sendable)?
+        /// The owner that it had. The caller releases it.
+        let owner: Owner
         /// Whether Foundation is told now. If not, its queue may think that the operation waits for the gate. The gate is
         /// opened, so that the queue starts the operation.
         let isAnnounced: Bool
@@ -293,7 +295,8 @@ struct OperationLifecycle {
         return Finish(
             ending: ending, wasExecuting: wasExecuting, mayLeave: mayLeave, listeners: listeners,
             dependents: dependents, dependencies: takeDependencies(), completionBlock: completionBlock,
-            remains: preconditions?.end(), hold: hold, place: place, isAnnounced: !awaitsQueue, gate: gate)
+            remains: preconditions?.end(), hold: hold, place: place, owner: owner, isAnnounced: !awaitsQueue, gate: gate
+        )
     }
 
     /// Takes what is left when the operation is freed. Returns `nil` if it had finished.

@@ -27,7 +27,7 @@ protocol StartableOperation: FinishAnnouncing, Sendable {
     var state: Locked<OperationLifecycle> { get }
     /// Whether it takes a place of its starter. A chain takes none, because its parts take them.
     var takesPlace: Bool { get }
-    /// The host of the attempts that it makes. Each attempt takes a place, and the operation itself none.
+    /// The host of its first attempt, to which its place passes. `nil` if it makes none.
     var origin: Origin? { get }
 
     /// Tells a dependent operation when this one has finished. If it has finished, tells it at once.

@@ -318,7 +318,8 @@ extension RequestLimiter {
             return limiter.waitersAdmitted { $0.release(origin, isUnused: isUnused, now: $1) }
         }
 
-        /// Gives the unused slot back for one of another host, ahead of all who wait. Returns `nil` if there is none.
+        /// Gives the unused slot back for one of another host, ahead of those who wait for a place there.
+        /// Returns `nil` if there is none, or if others wait for its rate.
         func exchanged(for other: Origin) -> Slot? {
             guard takeRight() else { return nil }
             var isTaken = false

@@ -95,8 +95,8 @@ extension RequestQueue: OperationStarter {
     }
 
     func finished(_ place: (any AnyObject & Sendable)?, wasExecuting: Bool) {
-        // The attempts of a request have given theirs back, if it made any.
-        (place as? QueuePlace)?.slot?.release(isUnused: !wasExecuting)
+        // The attempts of a request have given theirs back. So nothing was sent over one that it still has.
+        if let slot = (place as? QueuePlace)?.slot { slot.release(isUnused: !wasExecuting || slot.origin != nil) }
         if wasExecuting { ownProgress.countOne() }
     }
 

@@ -138,6 +138,11 @@ final class HedgeRace: Sendable {
             }
         }
         do {
+            // It may have lost before it is sent.
+            guard runner.requestState.withLock({ $0.enter(.transfer, in: sent.attempt) }) else {
+                sent.rights.giveBackUnused()
+                throw CancellationError()
+            }
             let response = try await runner.transfer(sent) { [self, attempt = sent.attempt] head in
                 try stages.validate(head)
                 guard state.withLock({ $0.contest.win(id) }) else { throw CancellationError() }
@@ -158,6 +163,10 @@ final class HedgeRace: Sendable {
     private func fail(_ id: Int, _ error: any Error, in attempt: Int) {
         let early = state.withLock { $0.contest.isDecided ? $0.contest.end(id) : nil }
         if let early { return settle(early, .failure(error)) }
+        // Without a hedge, its failure is judged with the decision.
+        if let alone = state.withLock({ $0.contest.failAlone(id, error, in: attempt) }) {
+            return settle(alone, .failure(error))
+        }
         // Judging runs the user's code, so it uses a copy of the state. A cancelled attempt has no failure to judge.
         let context = runner.failureContext
         var copy = runner.requestState.withLock { $0 }
@@ -270,6 +279,12 @@ struct HedgeContest {
         running.remove(id)
         if case .cancelled = phase, running.isEmpty { return .answers }
         return isWon(by: id) ? .answers : .goesOn
+    }
+
+    /// Records that an attempt failed to which no hedge was sent; that ends the contest. Returns `nil` if there was one.
+    mutating func failAlone(_ id: Int, _ error: any Error, in attempt: Int) -> Verdict? {
+        guard case .open(nil) = phase, running == [id] else { return nil }
+        return fail(Failed(id: id, attempt: attempt, error: error, weight: 0), isFinal: true)
     }
 
     /// Records that an attempt failed. A final failure ends the contest.

@@ -4,17 +4,16 @@
 /// are left out.
 ///
 /// `began` { `attemptBegan`, (`waitsForConnectivity`, `woke`)…, (`waits`, `woke`)…, (`waitsForSlot`, `gotSlot`)…,
-/// (`redirected`, (`waitsForSlot`, `gotSlot`))…, `head`, `attemptFailed`, `decided`, (`waits`, `woke`)… } `ended`
+/// `redirected`…, `head`, `attemptFailed`, `decided`, (`waits`, `woke`)… } `ended`
 ///
 /// - The first attempt waits for a network if the configuration says so.
 /// - An attempt waits if its host has told another request to wait, and the decision did not know of that
 ///   (``HostRegistry``).
 /// - With a limiter, an attempt waits for its slot once. It waits again if the first wait exceeded
-///   ``RequestConfiguration/freshness``. A redirect to another host waits for a slot there.
+///   ``RequestConfiguration/freshness``.
 /// - A retry waits a second time if its ``RetryBudget`` has no room when its wait is over.
 /// - With ``RequestConfiguration/hedging`` an attempt may have `hedgeBegan` or `notHedged` before its `head`. After
-///   `hedgeBegan`, the steps of the parallel attempts come as they happen (`redirected`, `waitsForSlot`, `gotSlot`,
-///   `head`). `attemptFailed` comes for each attempt that fails while another may still answer, and for one that
+///   `hedgeBegan`, the steps of the parallel attempts come as they happen (`redirected`, `head`). `attemptFailed` comes for each attempt that fails while another may still answer, and for one that
 ///   decides the outcome. `hedgeDecided` says which attempt the request goes on with.
 /// - `abandoned` comes once for each stage that is left behind.
 /// - Nothing comes after `ended`, which may be reported a moment after the result is there.

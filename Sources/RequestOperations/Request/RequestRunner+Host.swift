@@ -4,7 +4,7 @@ extension RequestRunner {
     ///
     /// - Parameters:
     ///   - release: The release of the attempt, if it had one.
-    ///   - isAwaited: Whether other requests waited for the host when the attempt was sent.
+    ///   - isAwaited: Whether other requests waited for the host when the attempt was sent, or it was a probe.
     func noteSuccess(_ release: Release?, isAwaited: Bool) {
         release?.settle(.succeeded)
         let refund = configuration.retryBudget?.refund

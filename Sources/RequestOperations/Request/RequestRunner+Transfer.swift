@@ -178,7 +178,7 @@ struct AdmittedTask: Sendable {
     let attempt: Int
     var task: TransportTask
     let rights: AttemptRights
-    /// Whether other requests wait for the recovery of the host.
+    /// Whether other requests wait for the recovery of the host, or the attempt is a probe of its circuit.
     let isAwaited: Bool
     /// The limiter of the request's queue. `nil` without a queue, or before the task is sent.
     var queue: RequestLimiter?

@@ -45,7 +45,7 @@ final class RequestRunner: IdempotencyKeySource {
     /// Begins the request.
     ///
     /// - Parameter place: Where a queue started it, if one did. On a lent place, the attempts take none.
-    func begin(on place: QueuePlace? = nil) {
+    func begin(on place: QueuePlace?) {
         let (moment, date) = (now, Date())
         let slot = place?.slot
         let listeners = requestState.withLock { state in
@@ -117,7 +117,7 @@ final class RequestRunner: IdempotencyKeySource {
     ///
     /// - Returns: The number of the attempt, and whether a queue gives it a place.
     func beginAttempt(
-        after wake: Wake?, priority: Operation.QueuePriority, on place: QueuePlace? = nil
+        after wake: Wake?, priority: Operation.QueuePriority, on place: QueuePlace?
     ) throws -> (number: Int, isInQueue: Bool) {
         let (moment, date) = (now, Date())
         let slot = place?.slot

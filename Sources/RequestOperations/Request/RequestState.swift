@@ -47,7 +47,7 @@ struct RequestState: Sendable {
     private var readySince: Duration?
     /// When the first attempt was handed to the transport, on the request's clock.
     var firstSent: Duration?
-    /// Whether other requests waited for the host when the running attempt was sent.
+    /// Whether other requests waited for the host when the running attempt was sent, or the attempt is a probe.
     private(set) var isAwaited = false
     private(set) var startDate: Date?
     /// Rings at the deadline.

@@ -30,7 +30,7 @@ extension EarlyRetryObserver {
 /// after the first success, then four, then eight. The recovery is as fast as the host answers, and the waiting
 /// requests never all start at once. The success of any ``URLRequestOperation`` with the same ``HostRegistry`` counts,
 /// once its response was accepted and decoded, if requests waited for the host when it was sent. The success of the
-/// probe of a ``CircuitBreaker`` counts in any case. Work that names no host (``RetryingOperation``) is not released.
+/// probe of a ``CircuitBreaker`` counts even if nobody waited then. Work that names no host (``RetryingOperation``) is not released.
 ///
 /// A released request passes the limiter and the breaker like any other. It does not draw on the ``RetryBudget``. What
 /// its retry took from the budget before is given back. A wait that a `Retry-After` or an open circuit requires is

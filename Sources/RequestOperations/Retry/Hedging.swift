@@ -45,8 +45,8 @@
 /// A failure that the ``RetryPolicy`` considers temporary, such as status 503, does not win. The request then waits for
 /// the other attempt. Any other failure, such as status 404, is an answer and ends both attempts. If both attempts fail,
 /// one failure goes to the retry decision. It is the one with a `Retry-After`, or else one with a response, or else that
-/// of the first attempt. Only that failure is passed to the configuration's ``RequestConfiguration/errorBodyDecoder``. Hedges do not count for ``RetryPolicy/maximumRetries``. Each retry can be
-/// hedged again.
+/// of the first attempt. Only that failure is passed to the configuration's ``RequestConfiguration/errorBodyDecoder``.
+/// Hedges do not count for ``RetryPolicy/maximumRetries``. Each retry can be hedged again.
 ///
 /// ``RequestConfiguration/attemptTimeLimit`` applies to each attempt separately. The deadline and `cancel()` end all
 /// attempts at once. Progress is reported only for the attempt that won, so from its response head on.

@@ -1,7 +1,7 @@
 /// Tokens that come back with time or are added. A pure value. Times are in nanoseconds since a fixed start.
 ///
-/// It serves the rate of a limiter, the pace after a 429, and the budget of retries. Who finds too few tokens may take
-/// future ones and waits for them. So waiting attempts follow each other at even intervals.
+/// It serves the rate of a limiter, the pace after a 429, and the budget of retries. A retry that finds
+/// too few tokens takes future ones and waits for them. So waiting retries follow each other at even intervals.
 struct TokenBucket: Sendable {
     struct Terms: Sendable, Hashable {
         /// The tokens of a new bucket.

@@ -314,4 +314,14 @@ import Testing
         _ = try await outer.value
         #expect(counts.elements == [1])
     }
+
+    @Test func `A place through which nothing was sent does not count for the rate`() throws {
+        let limiter = RequestLimiter(total: 2, rate: .perSecond(0.1), per: .host, clock: ManualClock())
+        let queue = RequestQueue(limiter: limiter)
+        let origin = Origin(anyRequest.url)
+        let slot = try #require(limiter.slotAtOnce(for: origin))
+        // The request was cancelled after its start, and before its first attempt.
+        queue.finished(QueuePlace(of: limiter, at: limiter.newPlace(), holding: slot), wasExecuting: true)
+        #expect(limiter.slotAtOnce(for: origin) != nil)
+    }
 }

@@ -30,7 +30,7 @@ import Testing
         let clock = ManualClock()
         let runner = runner(on: clock, deadline: .seconds(5))
         let errors = Collector<RequestError>()
-        runner.begin()
+        runner.begin(on: nil)
         try runner.setAlarm(at: .seconds(5)) { errors.append($0) }
         _ = try runner.beginAttempt()
         await clock.sleepers(1)
@@ -42,7 +42,7 @@ import Testing
     @Test func `The alarm of a deadline is cancelled at the end`() async throws {
         let clock = ManualClock()
         let runner = runner(on: clock, deadline: .seconds(5))
-        runner.begin()
+        runner.begin(on: nil)
         try runner.setAlarm(at: .seconds(5)) { _ in Issue.record("The deadline came after the end.") }
         await clock.sleepers(1)
         runner.ended(nil)
@@ -53,7 +53,7 @@ import Testing
     @Test func `The alarm of a request that was stopped is not kept`() async throws {
         let clock = ManualClock()
         let runner = runner(on: clock, deadline: .seconds(5))
-        runner.begin()
+        runner.begin(on: nil)
         runner.stop()
         try runner.setAlarm(at: .seconds(5)) { _ in Issue.record("The deadline came after the end.") }
         await clock.sleepers(0)
@@ -276,6 +276,6 @@ private struct PlainStages: RequestStages {
 
 extension RequestRunner {
     fileprivate func beginAttempt() throws -> Int {
-        try beginAttempt(after: nil, priority: .normal).number
+        try beginAttempt(after: nil, priority: .normal, on: nil).number
     }
 }

@@ -92,6 +92,14 @@ import Testing
         #expect(Self.name(contest.end(0)) == "answers")
     }
 
+    @Test func `An attempt without a hedge fails with its own failure, unjudged`() {
+        var alone = HedgeContest()
+        #expect(alone.failAlone(0, RequestError(.timedOut, stage: .transfer), in: 1).map(Self.name) == "fails with 0")
+        var hedged = HedgeContest()
+        hedged.join()
+        #expect(hedged.failAlone(0, RequestError(.timedOut, stage: .transfer), in: 1) == nil)
+    }
+
     @Test func `Nobody wins a cancelled contest`() {
         var contest = Self.ofTwo()
         contest.cancel()

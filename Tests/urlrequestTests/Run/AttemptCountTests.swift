@@ -27,10 +27,6 @@ import Testing
         #expect(count(after: failed + second + [.gotSlot(waited: .zero)]).begun == 2)
     }
 
-    @Test func `A redirect that waits for a place of its host is part of an attempt that was begun`() {
-        #expect(count(after: [.attemptBegan(1), .redirected(from: url, to: url), .waitsForSlot]).begun == 1)
-    }
-
     @Test func `A retry is told of once, however often it waits for a place`() {
         var count = AttemptCount()
         let steps: [RequestEvent.Step] = [

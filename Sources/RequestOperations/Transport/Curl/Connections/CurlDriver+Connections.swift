@@ -43,11 +43,17 @@
 
         private func submitWaiting(of line: OriginLine) {
             while let transfer = line.next() {
-                if line.nextConnects, transfer.hasName || mayUseProxy {
+                let connects = line.nextConnects
+                if connects, transfer.hasName || mayUseProxy {
                     guard lookups.hasRoom else { return lookups.wait(line) }
                     beginLookup(transfer)
                 }
-                if line.takeNext() { transfer.easy?.askForFreshConnection() }
+                let isNew = line.takeNext()
+                if transfer.makesConnectionsApart, isNew || connects {
+                    transfer.easy?.askForFreshHTTP2()
+                } else if isNew {
+                    transfer.easy?.askForFreshConnection()
+                }
                 submit(transfer)
             }
         }
@@ -118,7 +124,7 @@
                 noteRoom(in: line)
                 return true
             }
-            easy.askForFreshConnection()
+            if transfer.makesConnectionsApart { easy.askForFreshHTTP2() } else { easy.askForFreshConnection() }
             submit(transfer)
             return true
         }

@@ -147,16 +147,12 @@
             addsExpectation = !expectsNothing && !request.fields.hasExpectation && (body?.length ?? 0) > 1 << 20
             set(CURLOPT_URL, request.text)
             if CurlLibrary.losesEmptyQueries { setEmptyQuery(of: request) }
-            let versions = settings.versions(isSecure: request.isSecure)
-            if self.versions != versions {
-                set(CURLOPT_HTTP_VERSION, versions)
-                self.versions = versions
-            }
+            setVersions(settings.versions(isSecure: request.isSecure))
             if asksForFreshConnection {
                 set(CURLOPT_FRESH_CONNECT, 0)
                 asksForFreshConnection = false
             }
-            endsConnection = request.fields.endsConnection || settings.beginsHTTP2Twice(isSecure: request.isSecure)
+            endsConnection = request.fields.endsConnection
             keepConnection(true)
             if self.connectLimit != connectLimit {
                 // The driver enforces the limit itself, a little earlier.
@@ -247,6 +243,21 @@
             guard !asksForFreshConnection else { return }
             asksForFreshConnection = true
             set(CURLOPT_FRESH_CONNECT, 1)
+        }
+
+        /// Makes libcurl use a new connection that speaks HTTP/2 without TLS; see ``CurlTransfer/makesConnectionsApart``.
+        func askForFreshHTTP2() {
+            askForFreshConnection()
+            setVersions(Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
+        }
+
+        /// Whether a new connection without TLS speaks HTTP/2.
+        var makesHTTP2: Bool { versions == Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE) }
+
+        private func setVersions(_ versions: Int) {
+            guard self.versions != versions else { return }
+            self.versions = versions
+            set(CURLOPT_HTTP_VERSION, versions)
         }
 
         /// The transfer waits for a connection. libcurl 8 would count that as time for connecting, so only the driver

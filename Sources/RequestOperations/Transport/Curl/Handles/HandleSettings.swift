@@ -142,6 +142,7 @@
         func versions(isSecure: Bool) -> Int {
             switch configuration.httpVersions {
             case .automatic, .http2: mayUseHTTP2(isSecure: isSecure) ? Int(CURL_HTTP_VERSION_2TLS) : Self.http11
+            case .http2PriorKnowledge where beginsHTTP2Twice(isSecure: isSecure): Int(CURL_HTTP_VERSION_2TLS)
             case .http2PriorKnowledge: Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
             case .http11: Self.http11
             }

@@ -6,7 +6,7 @@
     extension CurlTransfer {
         /// A look-up begins. Returning `false` ends the transfer.
         func lookupBegins() -> Bool {
-            guard maySendAgain() else { return false }
+            guard maySendAgain(), mayMakeConnection() else { return false }
             if hasName || driver.mayUseProxy { driver.beginLookup(self) }
             place = .lookingUp(until: connectDeadline())
             wait?.end()
@@ -15,7 +15,7 @@
 
         /// Whether a socket may be made for a connection to an address. The look-up is done.
         func mayOpen(for address: UnsafePointer<curl_sockaddr>) -> Bool {
-            guard maySendAgain(), mayConnect(to: address) else { return false }
+            guard maySendAgain(), mayMakeConnection(), mayConnect(to: address) else { return false }
             wait?.end()
             driver.endLookup(self)
             place = .connecting(until: connectDeadline())

@@ -13,14 +13,27 @@
     }
 
     // 7.88, told to use HTTP/2 by prior knowledge, starts it on every connection, also on one that already speaks it, which
-    // breaks that (curl issue 10634). (With TLS, it does so only where ALPN settled nothing.) So such a connection serves one
-    // request.
+    // breaks that (curl issue 10634). (With TLS, it does so only where ALPN settled nothing.) So handles are set up in one
+    // way to make such a connection, and in the usual way to use one. A connection that is made in the usual way would speak
+    // HTTP/1.1. So none is, and the transfer counts as one whose connection has ended.
 
     extension HandleSettings {
         /// Whether libcurl would start HTTP/2 without TLS on connections that speak it.
         func beginsHTTP2Twice(isSecure: Bool) -> Bool {
             CurlLibrary.version >= CurlLibrary.Version(7, 88) && CurlLibrary.version < CurlLibrary.Version(8, 0)
                 && !isSecure && configuration.httpVersions == .http2PriorKnowledge && mayUseHTTP2(isSecure: false)
+        }
+    }
+
+    extension CurlTransfer {
+        /// Whether its handle must be set up differently to make a connection than to use one.
+        var makesConnectionsApart: Bool { driver.settings.beginsHTTP2Twice(isSecure: isSecure) }
+
+        /// Whether libcurl may make a connection for it as its handle is set up.
+        func mayMakeConnection() -> Bool {
+            guard makesConnectionsApart, easy?.makesHTTP2 == false else { return true }
+            connection.loss = .beforeUse
+            return false
         }
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite(.timeLimit(.minutes(15))) struct AttemptTransferTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestTransferTests {
     private func redirecting(_ limiter: RequestLimiter, to location: String) -> (
         RequestConfiguration, ScriptedTransport
     ) {
