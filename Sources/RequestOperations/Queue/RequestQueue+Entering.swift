@@ -234,6 +234,11 @@ final class QueuePlace: Sendable {
     /// Whether the operation can lend its place to others in the queue with this limiter.
     func canBeLent(in limiter: RequestLimiter) -> Bool { self.limiter === limiter && isHeld }
 
+    /// Forgets a slot that is given back, since a request that waits may keep it for long.
+    func forget(_ slot: RequestLimiter.Slot) {
+        current.withLock { if $0 === slot { $0 = nil } }
+    }
+
     /// Records the slot that an attempt has taken.
     func hold(_ slot: RequestLimiter.Slot) {
         var former: RequestLimiter.Slot? = slot

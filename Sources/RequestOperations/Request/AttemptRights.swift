@@ -61,12 +61,12 @@ final class AttemptRights: Sendable {
 
     /// Gives back the unused place of the queue.
     func giveUpPlace() {
-        take(\.place)?.release(isUnused: true)
+        takePlace()?.release(isUnused: true)
     }
 
     /// Exchanges the unused place for one of another host. Holds none if that host has none free.
     func exchangePlace(for origin: Origin) throws {
-        if let place = take(\.place)?.exchanged(for: origin) { try hold(place: place) }
+        if let place = takePlace()?.exchanged(for: origin) { try hold(place: place) }
     }
 
     /// Gives back the unused slot of the configuration's limiter.
@@ -96,7 +96,15 @@ final class AttemptRights: Sendable {
     }
 
     private func takeAll() -> Held? {
-        held.withLock { $0.take() }
+        let all = held.withLock { $0.take() }
+        if let place = all?.place { turn?.forget(place) }
+        return all
+    }
+
+    private func takePlace() -> RequestLimiter.Slot? {
+        let place = take(\.place)
+        if let place { turn?.forget(place) }
+        return place
     }
 
     private func take<Right>(_ right: WritableKeyPath<Held, Right?>) -> Right? {
