@@ -12,6 +12,7 @@ extension Catalogue {
             load("1k-16", "GETs of 1 KiB, 16 in flight", page: "1k", \.small, inFlight: 16),
             load("1k-64", "GETs of 1 KiB, 64 in flight", page: "1k", \.small, inFlight: 64, floors: mainFloors),
             load("1k-256", "GETs of 1 KiB, 256 in flight", page: "1k", \.small, inFlight: 256),
+            load("1k-1000", "GETs of 1 KiB, 1000 in flight", page: "1k", \.small, inFlight: 1000),
             load("100k-1", "GETs of 100 KiB, 1 in flight", page: "100k", \.medium, inFlight: 1),
             load("100k-16", "GETs of 100 KiB, 16 in flight", page: "100k", \.medium, inFlight: 16),
             load(
