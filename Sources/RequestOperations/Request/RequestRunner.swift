@@ -187,7 +187,6 @@ final class RequestRunner: IdempotencyKeySource {
     }
 
     /// Runs a stage that was entered, or a stage of a hedge, which is not an attempt yet.
-    @inline(__always)
     func run<Output: Sendable>(
         _ stage: UserStage, _ body: @escaping @Sendable () async throws -> Output
     ) async throws -> Output {
