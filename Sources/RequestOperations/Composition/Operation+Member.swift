@@ -87,8 +87,9 @@ final class MemberStarter: OperationStarter {
 
     func willRun(_ operation: any StartableOperation) -> OperationQueue? {
         if let limiter = (operationQueue as? RequestQueue)?.limiter {
-            let lender = place.flatMap { $0.canBeLent(in: limiter) ? $0 : nil }
-            let given = lender.map { QueuePlace(lentBy: $0) } ?? QueuePlace(of: limiter, at: limiter.newPlace())
+            let given =
+                place?.lent(in: limiter).map { QueuePlace(lentBy: $0) }
+                ?? QueuePlace(of: limiter, at: limiter.newPlace())
             // A queue that has the member as well may have given it a place.
             operation.state.withLock { $0.place = $0.place ?? given }
         }

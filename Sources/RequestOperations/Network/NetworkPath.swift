@@ -39,6 +39,7 @@ public final class NetworkPath: Sendable {
             didSet { if reading.level == .routed { hasBeenRouted = true } }
         }
         var number = 0
+        /// The number of the last rise.
         var rise = 0
         private var hasBeenRouted: Bool
 
@@ -50,7 +51,7 @@ public final class NetworkPath: Sendable {
         var isConnected: Bool { reading.level == .routed || reading.level == .local && !hasBeenRouted }
     }
 
-    /// How many changes there have been in the process. A later rise of any path has a higher number.
+    /// How many rises there have been, of all paths of the process.
     private static let riseCount = Locked(0)
 
     /// The connection of this machine. It is read at its first use, and watched from then on.

@@ -231,8 +231,8 @@ final class QueuePlace: Sendable {
     /// Whether the operation runs on a place that has not been given back.
     var isHeld: Bool { (lender ?? self).slot?.isHeld ?? false }
 
-    /// Whether the operation can lend its place to others in the queue with this limiter.
-    func canBeLent(in limiter: RequestLimiter) -> Bool { self.limiter === limiter && isHeld }
+    /// The place, if the operation can lend it to others in the queue with this limiter.
+    func lent(in limiter: RequestLimiter) -> QueuePlace? { self.limiter === limiter && isHeld ? self : nil }
 
     /// Forgets a slot that is given back, since a request that waits may keep it for long.
     func forget(_ slot: RequestLimiter.Slot) {

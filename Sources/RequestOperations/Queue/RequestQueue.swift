@@ -304,7 +304,7 @@ extension RequestQueue {
     static var placeOfStage: QueuePlace? { here.place as? QueuePlace }
 
     /// The same, if it is held in this queue. What the stage adds here runs on that place.
-    final var lender: QueuePlace? { Self.placeOfStage.flatMap { $0.canBeLent(in: limiter) ? $0 : nil } }
+    final var lender: QueuePlace? { Self.placeOfStage?.lent(in: limiter) }
 }
 
 /// The progress of a queue, which counts operations once somebody has set a total. Any thread may add to it.

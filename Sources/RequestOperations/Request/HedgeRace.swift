@@ -115,7 +115,7 @@ final class HedgeRace: Sendable {
     }
 
     /// Runs an attempt, or the preparation of the hedge, in a Task. It inherits the task-local values of the caller.
-    func start(_ id: Int, in stage: RequestError.Stage, _ body: @escaping @Sendable () async -> Void) {
+    private func start(_ id: Int, in stage: RequestError.Stage, _ body: @escaping @Sendable () async -> Void) {
         state.withLock { $0.runners[id].stage = stage }
         let task = Task {
             await body()
@@ -129,7 +129,7 @@ final class HedgeRace: Sendable {
     }
 
     /// Sends an attempt and reads its response. It wins when its head is accepted, and reports its progress from then on.
-    func send(_ id: Int, _ sent: AdmittedTask) async {
+    private func send(_ id: Int, _ sent: AdmittedTask) async {
         state.withLock { $0.runners[id].stage = .transfer }
         var sent = sent
         if let onProgress = sent.task.onProgress {

@@ -13,8 +13,9 @@
 ///   ``RequestConfiguration/freshness``.
 /// - A retry waits a second time if its ``RetryBudget`` has no room when its wait is over.
 /// - With ``RequestConfiguration/hedging`` an attempt may have `hedgeBegan` or `notHedged` before its `head`. After
-///   `hedgeBegan`, the steps of the parallel attempts come as they happen (`redirected`, `head`). `attemptFailed` comes for each attempt that fails while another may still answer, and for one that
-///   decides the outcome. `hedgeDecided` says which attempt the request goes on with.
+///   `hedgeBegan`, the steps of both attempts come as they happen (`redirected`, `head`). `attemptFailed` comes for
+///   each attempt that fails while the other may still answer, and for one that decides the outcome. `hedgeDecided`
+///   says which attempt the request goes on with.
 /// - `abandoned` comes once for each stage that is left behind.
 /// - Nothing comes after `ended`, which may be reported a moment after the result is there.
 public struct RequestEvent: Sendable {

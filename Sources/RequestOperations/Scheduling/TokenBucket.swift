@@ -1,7 +1,7 @@
 /// Tokens that come back with time or are added. A pure value. Times are in nanoseconds since a fixed start.
 ///
-/// It serves the rate of a limiter, the pace after a 429, and the budget of retries. A retry that finds
-/// too few tokens takes future ones and waits for them. So waiting retries follow each other at even intervals.
+/// It serves the rate of a limiter, the pace after a 429, and the budget of retries. A retry that finds too few tokens
+/// takes future ones and waits for them. So waiting retries follow each other at even intervals.
 struct TokenBucket: Sendable {
     struct Terms: Sendable, Hashable {
         /// The tokens of a new bucket.
@@ -27,7 +27,7 @@ struct TokenBucket: Sendable {
     }
 
     private(set) var terms: Terms
-    /// Negative when waiting attempts have taken future tokens.
+    /// Negative when waiting retries have taken future tokens.
     private var tokens: Double
     private var updated: Int64
 

@@ -21,6 +21,17 @@ import Testing
         return configuration
     }
 
+    /// The same with a long backoff, which the recovery of the host ends.
+    private func patientConfiguration(
+        _ transport: ScriptedTransport, _ breaker: KnownBreaker?
+    ) -> RequestConfiguration {
+        var configuration = configuration(transport, breaker)
+        configuration.retryPolicy = RetryPolicy(backoff: .constant(.seconds(200)))
+        configuration.use(breaker)
+        configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
+        return configuration
+    }
+
     /// Has a request fail so often.
     private func fail(_ breaker: KnownBreaker, times: Int, _ answer: ScriptedTransport.Answer = .status(503)) async {
         for _ in 0..<times {
@@ -287,11 +298,8 @@ import Testing
     @Test func `A successful probe wakes those who wait for the host`() async throws {
         let breaker = breaker()
         let host = try #require(URL(string: "http://probed.invalid/"))
-        var patient = configuration(ScriptedTransport([.status(503), .body(Data())]), breaker)
-        patient.retryPolicy = RetryPolicy(backoff: .constant(.seconds(200)))
-        patient.use(breaker)
-        patient.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
-        let waiting = URLRequestOperation(host, configuration: patient)
+        let waiting = URLRequestOperation(
+            host, configuration: patientConfiguration(ScriptedTransport([.status(503), .body(Data())]), breaker))
         OperationQueue().addOperation(waiting)
         await clock.sleepers(1)
         _ = await failure(
@@ -320,11 +328,8 @@ import Testing
         let probe = URLRequestOperation(host, configuration: configuration(transport, breaker))
         OperationQueue().addOperation(probe)
         await arrived.pass()
-        var patient = configuration(ScriptedTransport([.body(Data())]), breaker)
-        patient.retryPolicy = RetryPolicy(backoff: .constant(.seconds(200)))
-        patient.use(breaker)
-        patient.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
-        let refused = URLRequestOperation(host, configuration: patient)
+        let refused = URLRequestOperation(
+            host, configuration: patientConfiguration(ScriptedTransport([.body(Data())]), breaker))
         OperationQueue().addOperation(refused)
         await clock.sleepers(1)
         mayAnswer.open()
