@@ -12,8 +12,10 @@ final class HedgeRace: Sendable {
     private struct State {
         var contest = HedgeContest()
         var runners = [Runner(), Runner()]
-        /// What the loser still holds.
-        var rightsOfLoser: AttemptRights?
+        /// What the loser holds until its Task returns.
+        var loser: (id: Int, rights: AttemptRights)?
+
+        mutating func takeRights(of id: Int) -> AttemptRights? { loser?.id == id ? loser.take()?.rights : nil }
     }
 
     private let runner: RequestRunner
@@ -63,11 +65,14 @@ final class HedgeRace: Sendable {
             guard let number else {
                 // An answer has come.
                 draw?.takeBack()
-                return rights.giveBackUnused()
+                return rights.giveBack(.cancelled, isUnused: true)
             }
             runner.emit(.hedgeBegan(number))
             await send(
-                1, AdmittedTask(attempt: number, task: task, rights: rights, isAwaited: false, queue: first.queue))
+                1,
+                AdmittedTask(
+                    attempt: number, task: task, origin: Origin(task.request.url), isAwaited: false, queue: first.queue)
+            )
         } catch  where state.withLock({ $0.contest.isDecided }) {
             // The hedge is no longer needed.
         } catch {
@@ -99,17 +104,17 @@ final class HedgeRace: Sendable {
             guard let slot = limiter.slotAtOnce(for: origin) else { throw .noSlot }
             return slot
         }
-        let rights = AttemptRights()
+        var rights = AttemptRights()
         do {
-            if let queue { try rights.hold(place: slot(of: queue)) }
-            if let limiter = runner.ownLimiter { try rights.hold(slot: slot(of: limiter)) }
-            if let permit = try runner.circuitPermit(for: origin) { rights.hold(permit: permit) }
+            rights.place = try queue.map { try slot(of: $0) }
+            rights.slot = try runner.ownLimiter.map { try slot(of: $0) }
+            rights.permit = try runner.circuitPermit(for: origin)
             guard let budget = configuration.retryBudget else { return (rights, nil) }
             let drawn = configuration.hosts.draw(budget.cost, from: budget, of: origin)
             guard let drawn else { throw Hedging.Refusal.budgetExhausted }
             return (rights, drawn.draw)
         } catch {
-            rights.giveBackUnused()
+            rights.giveBack(.cancelled, isUnused: true)
             throw error as? Hedging.Refusal ?? .circuitOpen
         }
     }
@@ -119,7 +124,11 @@ final class HedgeRace: Sendable {
         state.withLock { $0.runners[id].stage = stage }
         let task = Task {
             await body()
-            state.withLock { $0.runners[id].stage = nil }
+            let rights = state.withLock { state in
+                state.runners[id].stage = nil
+                return state.takeRights(of: id)
+            }
+            rights?.giveBack(.cancelled)
         }
         let isLate = state.withLock { state in
             state.runners[id].task = task
@@ -140,7 +149,7 @@ final class HedgeRace: Sendable {
         do {
             // It may have lost before it is sent.
             guard runner.requestState.withLock({ $0.enter(.transfer, in: sent.attempt) }) else {
-                sent.rights.giveBackUnused()
+                runner.giveBack(.cancelled, isUnused: true, in: sent.attempt)
                 throw CancellationError()
             }
             let response = try await runner.transfer(sent) { [self, attempt = sent.attempt] head in
@@ -198,7 +207,11 @@ final class HedgeRace: Sendable {
     private func decide(for id: Int, _ attempt: Int) {
         let moment = runner.now
         if let rights = runner.requestState.withLock({ $0.lead(attempt, at: moment) }) {
-            state.withLock { $0.rightsOfLoser = rights }
+            let isOver = state.withLock { state in
+                state.loser = state.runners[1 - id].stage == nil ? nil : (1 - id, rights)
+                return state.loser == nil
+            }
+            if isOver { rights.giveBack(.cancelled) }
             runner.emit(.hedgeDecided(attempt))
         }
         stop([1 - id])
@@ -219,9 +232,9 @@ final class HedgeRace: Sendable {
     /// Stops waiting for Tasks that have not returned.
     private func leaveBehind(_ ids: [Int]) {
         let (stages, rights) = state.withLock { state in
-            (ids.compactMap { state.runners[$0].stage }, state.rightsOfLoser)
+            (ids.compactMap { state.runners[$0].stage }, ids.compactMap { state.takeRights(of: $0) })
         }
-        rights?.giveBack(.cancelled)
+        for rights in rights { rights.giveBack(.cancelled) }
         for stage in stages { runner.leaveBehind(stage) }
     }
 }
@@ -317,17 +330,17 @@ extension RequestState {
     ) -> Int? {
         guard awaitsAnswer(attempt) else { return nil }
         let number = log.begin(on: date, at: elapsed(at: moment), isHedge: true)
-        attempts.append(AttemptState(hedge: number, sending: task, rights: rights, draw: draw))
+        attempts.append(AttemptState(hedge: number, sending: task, holding: rights, draw: draw))
         return number
     }
 
     /// Makes the request go on with one of two attempts. The other has lost.
     ///
-    /// - Returns: What the other one holds. `nil` if there is none.
+    /// - Returns: What the other one holds. `nil` if there is no other.
     mutating func lead(_ attempt: Int, at moment: Duration) -> AttemptRights? {
         guard attempts.count == 2, let index = attempts.firstIndex(where: { $0.number == attempt }) else { return nil }
-        let loser = attempts.remove(at: 1 - index)
+        var loser = attempts.remove(at: 1 - index)
         log.end(loser.number, CancellationError(), at: elapsed(at: moment))
-        return loser.rights
+        return loser.takeRights() ?? AttemptRights()
     }
 }

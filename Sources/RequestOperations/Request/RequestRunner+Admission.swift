@@ -1,56 +1,9 @@
-/// How a request's attempts get places in its queue, and slots of its configuration's limiter.
+/// How an attempt gets all that it needs before it is sent: a place of its queue, a slot of its configuration's limiter,
+/// and leave from its host.
 ///
 /// The place in the queue comes first: an attempt has one before its request is processed. It gives the place back
 /// while it waits for anything else before it is sent. Then it lines up again at the request's old position.
 extension RequestRunner {
-    /// The limiter of the configuration, unless that is the queue's.
-    var ownLimiter: RequestLimiter? {
-        guard let limiter = configuration.limiter else { return nil }
-        return requestState.withLock { $0.turn?.limiter } === limiter ? nil : limiter
-    }
-
-    /// Tells the limiters of the queue and of the configuration which status a host sent. Each is told once.
-    func limitersHear(of head: ResponseHead, in queue: RequestLimiter?) {
-        queue?.heard(head.status, from: head.url)
-        if let limiter = configuration.limiter, limiter !== queue { limiter.heard(head.status, from: head.url) }
-    }
-
-    /// Takes a place in the queue, if there is a queue and the attempt has no place. Returns how long that took.
-    ///
-    /// - Parameters:
-    ///   - attempt: The number of the attempt.
-    ///   - origin: The host in whose line it stands. That of the original request by default.
-    @discardableResult
-    func takePlaceInQueue(in attempt: Int, for origin: Origin? = nil) async throws -> Duration {
-        guard let line = lineInQueue(of: attempt) else { return .zero }
-        let rights = try rights(of: attempt)
-        let origin = origin ?? Origin(original.url)
-        return try await waitForSlot(in: attempt) {
-            let place = try await line.limiter.slot(for: origin, at: line.place, as: line.standing)
-            try rights.hold(place: place)
-        }
-    }
-
-    /// Gives back the unused place in the queue.
-    func giveUpPlaceInQueue(in attempt: Int) {
-        requestState.withLock { $0.rights(of: attempt) }?.giveUpPlace()
-    }
-
-    /// Where an attempt must line up. `nil` if it has a place or there is no queue.
-    private func lineInQueue(of attempt: Int) -> JointWait.Line? {
-        let (turn, priority, wasSent, rights) = requestState.withLock {
-            ($0.turn, $0.priority, $0.firstSent != nil, $0.rights(of: attempt))
-        }
-        guard let turn, rights?.place == nil else { return nil }
-        return JointWait.Line(
-            limiter: turn.limiter, place: turn.position.with(priority), standing: wasSent ? .later : .first)
-    }
-
-    private func rights(of attempt: Int) throws -> AttemptRights {
-        guard let rights = requestState.withLock({ $0.rights(of: attempt) }) else { throw CancellationError() }
-        return rights
-    }
-
     /// Admits a task. Waits until its host need no longer be left alone, and for its slots.
     ///
     /// While the attempt is in the line, a response may ask all requests to leave the host alone. So the attempt checks
@@ -63,78 +16,110 @@ extension RequestRunner {
     /// - Returns: `nil` if the wait was so long that the request must be processed again. The attempt then keeps its
     ///   position. This happens once for each attempt, because a transfer may take longer than the freshness.
     func admit(_ task: TransportTask, in attempt: Int) async throws -> AdmittedTask? {
-        try advance { $0.note(task, in: attempt) }
-        let rights = try rights(of: attempt)
-        // Other work than a request is not processed.
-        let (mayBeStale, hasTurn) = requestState.withLock {
-            (!$0.work.isOther && $0.wasProcessedOnce(attempt), $0.turn != nil)
+        let origin = Origin(task.request.url)
+        var (mayBeStale, needsPlace) = (false, false)
+        try advance { state in
+            let goesOn = state.note(task, in: attempt)
+            mayBeStale = state.mayBeProcessedAgain(attempt)
+            needsPlace = state.turn != nil && state.queuePlace(of: attempt) == nil
+            return goesOn
         }
         var waited = Duration.zero
         // In the line of a limiter or of a queue it could wait in vain. So it asks before.
-        let linesUp = configuration.limiter != nil || hasTurn && rights.place == nil
-        var isLeftAlone = linesUp && isToLeaveAlone(task, in: attempt)
+        var isLeftAlone = (needsPlace || configuration.limiter != nil) && isToLeaveAlone(origin, in: attempt)
         while true {
             if isLeftAlone {
-                rights.giveUpPlace()
-                waited += try await leaveAlone(task, in: attempt)
+                giveUpPlace(in: attempt)
+                waited += try await leaveAlone(origin, in: attempt)
                 if mayBeStale, waited > configuration.freshness {
-                    try await takePlaceInQueue(in: attempt)
+                    try await takePlace(in: attempt)
                     return nil
                 }
             }
-            waited += try await takeSlots(for: task, rights, in: attempt)
-            if mayBeStale, waited > configuration.freshness, !isToLeaveAlone(task, in: attempt) {
-                rights.giveUpSlot()
+            waited += try await takePlace(for: origin, in: attempt)
+            if let limiter = ownLimiter { waited += try await takeSlot(of: limiter, for: origin, in: attempt) }
+            if mayBeStale, waited > configuration.freshness, !isToLeaveAlone(origin, in: attempt) {
+                giveUpSlot(in: attempt)
                 return nil
             }
-            if let isAwaited = try askHost(task, rights, in: attempt) {
-                return AdmittedTask(attempt: attempt, task: task, rights: rights, isAwaited: isAwaited)
+            if let isAwaited = try askHost(origin, in: attempt) {
+                return AdmittedTask(attempt: attempt, task: task, origin: origin, isAwaited: isAwaited)
             }
-            rights.giveUpSlot()
+            giveUpSlot(in: attempt)
             isLeftAlone = true
         }
     }
 
-    /// Takes a place in the queue for the task's host, and a slot of the configuration's limiter. Returns how long that
-    /// took.
-    private func takeSlots(for task: TransportTask, _ rights: AttemptRights, in attempt: Int) async throws -> Duration {
-        let origin = Origin(task.request.url)
-        let waited = try await takePlace(for: origin, rights, in: attempt)
-        guard let limiter = ownLimiter else { return waited }
-        let (former, priority) = requestState.withLock { ($0.place(of: attempt), $0.priority) }
-        let place = (former ?? limiter.newPlace()).with(priority)
-        requestState.withLock { $0.keep(place, of: attempt) }
-        return try await waited
-            + waitForSlot(in: attempt) {
-                if let slot = limiter.slotAtOnce(for: origin) { return try rights.hold(slot: slot) }
-                rights.giveUpPlace()
-                guard let queue = lineInQueue(of: attempt) else {
-                    let slot = try await limiter.slot(for: origin, at: place, mayBeRejected: former == nil)
-                    return try rights.hold(slot: slot)
-                }
-                let line = JointWait.Line(limiter: limiter, place: place)
-                try await JointWait(for: origin, of: queue, and: line, mayBeRejected: former == nil).outcome()
-                try rights.hold(
-                    place: RequestLimiter.Slot(of: queue.limiter, for: origin),
-                    slot: RequestLimiter.Slot(of: limiter, for: origin))
-            }
+    // MARK: The queue and the limiter
+
+    /// The limiter of the configuration, unless that is the queue's.
+    var ownLimiter: RequestLimiter? {
+        guard let limiter = configuration.limiter else { return nil }
+        return requestState.withLock { $0.turn?.limiter } === limiter ? nil : limiter
     }
 
-    /// Takes a place in the queue for a host. Returns how long that took.
+    /// Takes a place in the queue for a host, if there is a queue and the attempt has no place. Returns how long that took.
     ///
     /// If the request was processed for another host than its original one, its place is exchanged. In a suspended
     /// queue, a request that has sent nothing yet gives its place back and waits.
-    private func takePlace(for origin: Origin, _ rights: AttemptRights, in attempt: Int) async throws -> Duration {
-        if let place = rights.place {
-            if place.limiter.isSuspended, requestState.withLock({ $0.firstSent == nil }) {
-                rights.giveUpPlace()
+    ///
+    /// - Parameter origin: The host in whose line it stands. `nil` means the host of the original request, or that of the
+    ///   place that the attempt has.
+    @discardableResult
+    func takePlace(for origin: Origin? = nil, in attempt: Int) async throws -> Duration {
+        let (turn, place, wasSent) = requestState.withLock {
+            ($0.turn, $0.queuePlace(of: attempt), $0.firstSent != nil)
+        }
+        guard let turn else { return .zero }
+        if let place {
+            guard let origin else { return .zero }
+            if place.limiter.isSuspended, !wasSent {
+                giveUpPlace(in: attempt)
             } else if place.origin == origin {
                 return .zero
-            } else {
-                try rights.exchangePlace(for: origin)
+            } else if let exchanged = takeOutPlace(in: attempt)?.exchanged(for: origin) {
+                try hold(place: exchanged, in: attempt)
+                return .zero
             }
         }
-        return try await takePlaceInQueue(in: attempt, for: origin)
+        let origin = origin ?? Origin(original.url)
+        return try await waitForSlot(in: attempt) {
+            let line = line(of: turn)
+            let place = try await line.limiter.slot(for: origin, at: line.place, as: line.standing)
+            try hold(place: place, in: attempt)
+        }
+    }
+
+    /// Where an attempt lines up in its queue.
+    private func line(of turn: QueuePlace) -> JointWait.Line {
+        let (priority, wasSent) = requestState.withLock { ($0.priority, $0.firstSent != nil) }
+        return JointWait.Line(
+            limiter: turn.limiter, place: turn.position.with(priority), standing: wasSent ? .later : .first)
+    }
+
+    /// Takes a slot of the configuration's limiter. If none is free, the place of the queue goes back, and the attempt
+    /// waits for both. Returns how long that took.
+    private func takeSlot(of limiter: RequestLimiter, for origin: Origin, in attempt: Int) async throws -> Duration {
+        var (turn, former): (QueuePlace?, RequestLimiter.Place?)
+        let place = requestState.withLock { state in
+            (turn, former) = (state.turn, state.place(of: attempt))
+            let place = (former ?? limiter.newPlace()).with(state.priority)
+            state.keep(place, of: attempt)
+            return place
+        }
+        return try await waitForSlot(in: attempt) { [turn, former] in
+            if let slot = limiter.slotAtOnce(for: origin) { return try hold(slot: slot, in: attempt) }
+            giveUpPlace(in: attempt)
+            guard let turn else {
+                let slot = try await limiter.slot(for: origin, at: place, mayBeRejected: former == nil)
+                return try hold(slot: slot, in: attempt)
+            }
+            let (queue, own) = (line(of: turn), JointWait.Line(limiter: limiter, place: place))
+            try await JointWait(for: origin, of: queue, and: own, mayBeRejected: former == nil).outcome()
+            try hold(
+                place: RequestLimiter.Slot(of: queue.limiter, for: origin),
+                slot: RequestLimiter.Slot(of: limiter, for: origin), in: attempt)
+        }
     }
 
     /// Waits for a slot and reports that. Returns how long it took.
@@ -149,5 +134,166 @@ extension RequestRunner {
         let waited = now - began
         emit(.gotSlot(waited: waited))
         return waited
+    }
+
+    // MARK: What the attempt holds
+
+    /// Has an attempt hold a place of the queue, a slot of the configuration's limiter, or both.
+    ///
+    /// - Throws: `CancellationError` if the attempt has given everything back. What it should hold is then free again.
+    private func hold(
+        place: RequestLimiter.Slot? = nil, slot: RequestLimiter.Slot? = nil, in attempt: Int
+    ) throws {
+        let (isHeld, turn) = requestState.withLock { state in
+            let isHeld = state.changeRights(of: attempt) { rights in
+                rights.place = place ?? rights.place
+                rights.slot = slot ?? rights.slot
+                return true
+            }
+            return (isHeld == true, state.turn)
+        }
+        guard isHeld else {
+            [place, slot].compactMap { $0 }.release(isUnused: true)
+            throw CancellationError()
+        }
+        if let place { turn?.hold(place) }
+    }
+
+    /// Has an attempt hold a circuit permit. If it has given everything back, it gives the permit back at once.
+    func hold(_ permit: CircuitPermit, in attempt: Int) {
+        let isHeld = requestState.withLock { state in
+            state.changeRights(of: attempt) { rights in
+                rights.permit = permit
+                return true
+            }
+        }
+        if isHeld != true { permit.settle(.cancelled) }
+    }
+
+    /// Gives back all that an attempt holds. A second call does nothing.
+    ///
+    /// - Parameters:
+    ///   - outcome: What the attempt shows about its host.
+    ///   - isUnused: Whether nothing was sent.
+    func giveBack(_ outcome: CircuitState.Outcome, isUnused: Bool = false, in attempt: Int) {
+        requestState.withLock { $0.takeRights(of: attempt) }?.giveBack(outcome, isUnused: isUnused)
+    }
+
+    /// Gives back the unused place of the queue.
+    private func giveUpPlace(in attempt: Int) {
+        takeOutPlace(in: attempt)?.release(isUnused: true)
+    }
+
+    private func takeOutPlace(in attempt: Int) -> RequestLimiter.Slot? {
+        let (place, turn) = requestState.withLock { state in
+            (state.changeRights(of: attempt) { $0.place.take() } ?? nil, state.turn)
+        }
+        if let place { turn?.forget(place) }
+        return place
+    }
+
+    /// Gives back the unused slot of the configuration's limiter.
+    private func giveUpSlot(in attempt: Int) {
+        let slot = requestState.withLock { state in state.changeRights(of: attempt) { $0.slot.take() } ?? nil }
+        slot?.release(isUnused: true)
+    }
+
+    // MARK: The host
+
+    /// Asks the host whether an attempt may be sent now, and counts the request for the budget. A request to a host of
+    /// which nothing is known takes the lock of the table only here.
+    ///
+    /// - Returns: Whether others wait for the host. `nil` if the host must be left alone.
+    /// - Throws: ``RequestError/Code/circuitOpen``. The attempt then holds nothing any more.
+    private func askHost(_ origin: Origin, in attempt: Int) throws(RequestError) -> Bool? {
+        let (wake, isFirst) = requestState.withLock { ($0.wake(of: attempt), $0.firstSent == nil) }
+        do {
+            let admission = try configuration.hosts.admit(
+                to: origin, knowing: knownEnd(by: wake), counting: isFirst ? configuration.retryBudget : nil,
+                asking: configuration.circuitBreaker)
+            if let permit = admission?.permit { hold(permit, in: attempt) }
+            return admission?.isAwaited
+        } catch {
+            requestState.withLock { $0.noteRefusal(in: attempt) }
+            giveBack(.cancelled, isUnused: true, in: attempt)
+            throw error
+        }
+    }
+
+    /// Whether an attempt must wait now, because its host must be left alone.
+    private func isToLeaveAlone(_ origin: Origin, in attempt: Int) -> Bool {
+        guard let knownEnd = knownEnd(by: requestState.withLock { $0.wake(of: attempt) }) else { return false }
+        return configuration.hosts.visit(origin) { $0.silenceEnd(at: $1) } > knownEnd
+    }
+
+    /// Until when an attempt knows that its host is to be left alone. What was known before the last wait was already
+    /// part of the decision. Returns `nil` if it is sent anyway, for example because of `retryNow()`.
+    private func knownEnd(by wake: Wake?) -> Int64? {
+        guard configuration.sharesRetryAfter, wake?.reason != .retryNow else { return nil }
+        return wake?.knownEnd.nanoseconds ?? 0
+    }
+
+    /// Waits before an attempt for as long as the host asked other requests to wait. Returns how long that was.
+    ///
+    /// - Throws: ``RequestError/Code/retryAfterTooLong``, `CancellationError`.
+    private func leaveAlone(_ origin: Origin, in attempt: Int) async throws -> Duration {
+        let (policy, hosts) = (configuration.retryPolicy, configuration.hosts)
+        let wasSent = requestState.withLock { $0.firstSent != nil }
+        var waited = Duration.zero
+        var reason = WakeReason.backoff
+        // Meanwhile another response may ask for more time.
+        while reason != .retryNow {
+            let asked = hosts.visit(origin) { $0.timeLeftAlone(afterSending: wasSent, at: $1) }
+            guard asked > .zero else { break }
+            let left = timeLeft(by: policy)
+            let next = PlannedWait.spread(asked, within: left, using: configuration.randomSource)
+            // If nothing of a request was sent, a `Retry-After` of another request only delays it.
+            guard asked <= policy.maximumRetryAfter || !wasSent, next < left else {
+                throw RequestError(
+                    .retryAfterTooLong, stage: .wait,
+                    reason: "the host asked another request to wait for \(asked) more")
+            }
+            let wake = try await wait(next, in: attempt, as: .waits(next), because: .retryAfter)
+            waited += wake.waited
+            reason = wake.reason
+        }
+        try advance { $0.note(Wake(waited: waited, reason: reason, knownEnd: .zero), in: attempt) }
+        return waited
+    }
+
+    /// Waits before a first attempt for a network. Only the deadline limits that wait.
+    ///
+    /// - Throws: `CancellationError`.
+    func awaitConnectivity(in attempt: Int) async throws {
+        let path = configuration.networkPath
+        while !path.isConnected {
+            giveUpPlace(in: attempt)
+            let observer = ReachabilityObserver(path: path, countsWhatIs: true)
+            let wake = try await wait(
+                .seconds(Int64.max), or: [observer], in: attempt, as: .waitsForConnectivity, because: nil)
+            // The deadline has its own alarm. This endless wait ends by itself only if the clock cannot sleep.
+            guard case .observer = wake.reason else { return }
+        }
+    }
+
+    /// Waits in an attempt that was not sent yet.
+    ///
+    /// - Parameters:
+    ///   - delay: How long to wait.
+    ///   - observers: End the wait early.
+    ///   - attempt: The number of the attempt.
+    ///   - step: How the wait is reported.
+    ///   - reason: Why it waits, for a step that says so.
+    private func wait(
+        _ delay: Duration, or observers: [any EarlyRetryObserver] = [], in attempt: Int, as step: RequestEvent.Step,
+        because reason: WaitReason?
+    ) async throws -> Wake {
+        let wait = RetryWait(on: configuration.requestClock)
+        try advance { $0.enter(wait, in: attempt) }
+        emit(step, because: reason)
+        wait.begin(delay, or: observers, in: configuration.hosts, random: configuration.randomSource)
+        let wake = try await wait.wake
+        emit(.woke(wake.reason))
+        return wake
     }
 }

@@ -18,10 +18,10 @@ extension RequestRunner {
         let sent = try beginSending(admitted)
         do {
             let value = try await stageRunner.run(.transfer, limit: configuration.attemptTimeLimit, attempt)
-            sent.rights.giveBack(.succeeded)
+            giveBack(.succeeded, in: sent.attempt)
             return value
         } catch {
-            sent.rights.giveBack(outcome(of: error))
+            giveBack(outcome(of: error), in: sent.attempt)
             throw error
         }
     }
@@ -32,10 +32,10 @@ extension RequestRunner {
     func transfer(_ sent: AdmittedTask, validate: @escaping HeadValidation) async throws -> TransportResponse {
         do {
             let response = try await follow(sent, validate)
-            sent.rights.giveBack(.succeeded)
+            giveBack(.succeeded, in: sent.attempt)
             return response
         } catch {
-            sent.rights.giveBack(outcome(of: error))
+            giveBack(outcome(of: error), in: sent.attempt)
             throw error
         }
     }
@@ -52,7 +52,7 @@ extension RequestRunner {
             )
         }
         guard goesOn else {
-            sent.rights.giveBackUnused()
+            giveBack(.cancelled, isUnused: true, in: sent.attempt)
             throw CancellationError()
         }
         if wantsNewConnection { sent.task.wantsNewConnection = true }
@@ -80,6 +80,7 @@ extension RequestRunner {
             } catch let detour as Detour {
                 hop.task = try task(following: detour, of: hop, &visited)
             }
+            hop.origin = Origin(hop.task.request.url)
             try enterHost(of: hop)
         }
     }
@@ -102,7 +103,8 @@ extension RequestRunner {
 
     /// Accepts the head of a hop by returning.
     private func judge(_ head: ResponseHead, of hop: AdmittedTask, _ validate: HeadValidation) throws {
-        limitersHear(of: head, in: hop.queue)
+        hop.queue?.heard(head.status, from: head.url)
+        if let limiter = configuration.limiter, limiter !== hop.queue { limiter.heard(head.status, from: head.url) }
         if let target = configuration.redirects.target(of: head) { throw Detour.redirect(head, to: target) }
         if head.status == 417, hop.task.maySendWithoutExpectation(after: head) { throw Detour.withoutExpectation }
         var head = head
@@ -159,16 +161,44 @@ extension RequestRunner {
 
     /// Asks for the circuit of the next host. The place and the slots of the attempt stay those of the first host.
     private func enterHost(of hop: AdmittedTask) throws {
-        let (rights, origin) = (hop.rights, Origin(hop.task.request.url))
+        guard configuration.circuitBreaker != nil else {
+            try advance { $0.enter(.transfer, in: hop.attempt) }
+            return
+        }
+        let (first, current) = requestState.withLock { state in
+            (
+                state.changeRights(of: hop.attempt) { $0.takePermit(unlessFor: hop.origin) } ?? nil,
+                state.permit(of: hop.attempt)
+            )
+        }
         // A redirect to another host shows that the first host works, whatever the other one does.
-        rights.takePermit(unlessFor: origin)?.settle(.succeeded)
-        if rights.permit == nil, let permit = try circuitPermit(for: origin) { rights.hold(permit: permit) }
+        first?.settle(.succeeded)
+        if current == nil, let permit = try circuitPermit(for: hop.origin) { hold(permit, in: hop.attempt) }
         try advance { $0.enter(.transfer, in: hop.attempt) }
     }
 
     /// The host has answered as it should, whatever happens to the rest of its response.
     private func hostAnswered(_ hop: AdmittedTask) {
-        if configuration.circuitBreaker != nil { hop.rights.permit?.answered() }
+        guard configuration.circuitBreaker != nil else { return }
+        requestState.withLock { $0.permit(of: hop.attempt) }?.answered()
+    }
+
+    /// Asks the circuit of a host for a permit. Returns `nil` if the policy has no breaker.
+    ///
+    /// - Throws: ``RequestError/Code/circuitOpen``.
+    func circuitPermit(for origin: Origin) throws(RequestError) -> CircuitPermit? {
+        guard let breaker = configuration.circuitBreaker else { return nil }
+        return try configuration.hosts.admit(to: origin, asking: breaker)?.permit
+    }
+
+    /// Records what a response said about its host, for other requests to it.
+    func noteRetryAfter(of head: ResponseHead, at date: Date = Date()) {
+        guard configuration.sharesRetryAfter else { return }
+        let policy = configuration.retryPolicy
+        guard policy.sharesRetryAfter(of: head.status), let asked = head.retryAfter(at: date) else { return }
+        configuration.hosts.visit(Origin(head.url)) {
+            $0.leaveAlone(for: asked, keeping: policy.maximumRetryAfter, at: $1)
+        }
     }
 }
 
@@ -177,7 +207,8 @@ struct AdmittedTask: Sendable {
     /// The number of the attempt.
     let attempt: Int
     var task: TransportTask
-    let rights: AttemptRights
+    /// The host of the task.
+    var origin: Origin
     /// Whether other requests wait for the recovery of the host, or the attempt is a probe of its circuit.
     let isAwaited: Bool
     /// The limiter of the request's queue. `nil` without a queue, or before the task is sent.

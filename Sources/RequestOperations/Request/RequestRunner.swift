@@ -79,7 +79,9 @@ final class RequestRunner: IdempotencyKeySource {
 
     /// Called when the operation ended without waiting any longer for the running stage.
     func wasAbandoned() {
-        let (stage, rights) = requestState.withLock { ($0.stage, $0.attempts.map(\.rights)) }
+        let (stage, rights) = requestState.withLock { state in
+            (state.stage, state.attempts.map(\.number).compactMap { state.takeRights(of: $0) })
+        }
         for rights in rights { rights.giveBack(.cancelled) }
         leaveBehind(stage)
     }
@@ -101,7 +103,7 @@ final class RequestRunner: IdempotencyKeySource {
         let moment = error == nil ? nil : now
         let (remains, listeners) = requestState.withLock { ($0.end(error, at: moment), $0.events) }
         remains.place?.release(isUnused: true)
-        remains.rights?.giveBackUnused()
+        remains.rights?.giveBack(.cancelled, isUnused: true)
         remains.alarm?.cancel()
         remains.draw?.takeBack()
         if let progress = remains.progress {
@@ -149,10 +151,10 @@ final class RequestRunner: IdempotencyKeySource {
         let context = failureContext
         // The failure of a parallel attempt was reported before.
         let (isNews, failure, release, rights) = requestState.withLock { state in
-            (state.isAttempting, state.fail(error, in: context), state.takeRelease(), state.rights())
+            (state.isAttempting, state.fail(error, in: context), state.takeRelease(), state.takeRights())
         }
-        // An attempt that was sent has already given its rights back.
-        rights?.giveBackUnused()
+        // An attempt that was sent has already given everything back.
+        rights?.giveBack(.cancelled, isUnused: true)
         if let release { settle(release, by: error) }
         if isNews { report(failure, of: error) }
         return failure
@@ -171,6 +173,57 @@ final class RequestRunner: IdempotencyKeySource {
     var failureContext: RequestState.FailureContext {
         RequestState.FailureContext(
             id: id, deadline: configuration.deadline, moment: now, hosts: configuration.hosts)
+    }
+
+    // MARK: What an attempt shows about its host
+
+    /// Records that the attempt's response was accepted and decoded.
+    ///
+    /// - Parameters:
+    ///   - release: The release of the attempt, if it had one.
+    ///   - isAwaited: Whether other requests waited for the host when the attempt was sent, or it was a probe.
+    func noteSuccess(_ release: Release?, isAwaited: Bool) {
+        release?.settle(.succeeded)
+        let refund = configuration.retryBudget?.refund
+        // Usually nothing waits for a success.
+        guard isAwaited && release == nil || refund != nil else { return }
+        let (hosts, budget) = (configuration.hosts, configuration.retryBudget)
+        let (request, isFirst, draw) = requestState.withLock {
+            ($0.attempt()?.request, $0.failures.lastFailed == nil, $0.spentDraw)
+        }
+        let origin = Origin(request?.url)
+        if let draw {
+            draw.succeeded()
+        } else if isFirst, let budget, let refund {
+            hosts.visit(origin) { $0.give(refund, to: budget, at: $1) }
+        }
+        if isAwaited, release == nil { hosts.tell(.success, to: origin) }
+    }
+
+    /// Records that a released attempt has failed.
+    ///
+    /// An attempt that was not sent says nothing about the host. The cause, such as a full line or an adapter, may stop
+    /// the next one too. So no other attempt takes its place.
+    func settle(_ release: Release, by error: any Error) {
+        let outcome: Release.Outcome? =
+            switch outcome(of: error) {
+            case _ where (error as? RequestError)?.code == .circuitOpen: nil
+            case .failed: .failed
+            case .succeeded: .passesOn
+            case .cancelled: error is TransferFailure ? .passesOn : nil
+            }
+        release.settle(outcome)
+    }
+
+    /// What an attempt that ended with an error shows about its host.
+    func outcome(of error: any Error) -> CircuitState.Outcome {
+        let policy = configuration.retryPolicy
+        guard work.isOther, !(error is RequestError), !error.meansCancellation else {
+            return policy.outcome(of: error)
+        }
+        // A permanent error of other work shows nothing about the host. Nor does an error after a cancel.
+        let isTransient = policy.isTransient?(error) ?? true
+        return isTransient && !Task.isCancelled ? .failed : .cancelled
     }
 
     // MARK: Stages

@@ -146,7 +146,7 @@ struct RequestState: Sendable {
         remains.draw = takeUnusedDraw()
         remains.release = takeRelease()
         remains.progress = progress
-        if error != nil { remains.rights = rights() }
+        if error != nil { remains.rights = takeRights() }
         return remains
     }
 
@@ -232,10 +232,7 @@ struct RequestState: Sendable {
     }
 
     mutating func note(_ task: TransportTask, in attempt: Int) -> Bool {
-        change(attempt) { state, _ in
-            state.note(task)
-            state.processCount += 1
-        }
+        change(attempt) { state, _ in state.note(task) }
     }
 
     /// Records what ended a wait of an attempt.
@@ -282,11 +279,14 @@ struct RequestState: Sendable {
 
     // What is read of an attempt does not copy the rest of it.
 
-    func rights(of attempt: Int? = nil) -> AttemptRights? { index(of: attempt).map { attempts[$0].rights } }
     func wake(of attempt: Int) -> Wake? { index(of: attempt).flatMap { attempts[$0].wake } }
     func place(of attempt: Int) -> RequestLimiter.Place? { index(of: attempt).flatMap { attempts[$0].place } }
-    func wasProcessedOnce(_ attempt: Int) -> Bool { index(of: attempt).map { attempts[$0].processCount } == 1 }
     func hasAcceptedHead(_ attempt: Int) -> Bool { index(of: attempt).map { attempts[$0].hasAcceptedHead } == true }
+
+    /// Whether an attempt's request may be processed again after a long wait. Other work than a request is not processed.
+    func mayBeProcessedAgain(_ attempt: Int) -> Bool {
+        !work.isOther && index(of: attempt).map { attempts[$0].wasProcessedAgain } == false
+    }
 
     /// The state of an attempt, or that of the attempt that the request goes on with.
     func attempt(_ number: Int? = nil) -> AttemptState? {
@@ -305,7 +305,7 @@ struct RequestState: Sendable {
         if wake?.reason.isSign == true, log.lastUnhedged?.wokenBy?.isSign != true { failures.repeatBackoff() }
         let place: RequestLimiter.Slot? = if case .fresh(let place) = phase { place } else { nil }
         let number = log.begin(on: date, at: elapsed(at: moment), after: wake)
-        attempts = [AttemptState(number: number, rights: AttemptRights(place: place, of: turn), after: wake)]
+        attempts = [AttemptState(number: number, holding: AttemptRights(place: place, of: turn), after: wake)]
         release = wake?.release
         self.priority = priority
         phase = .attempting
@@ -353,6 +353,28 @@ struct RequestState: Sendable {
         // A retry that follows has drawn nothing yet.
         if case .spent = draw { draw = .none }
         if !isStopped { phase = .deciding }
+    }
+
+    // MARK: Rights
+
+    /// The place of the queue that an attempt holds.
+    func queuePlace(of attempt: Int) -> RequestLimiter.Slot? {
+        index(of: attempt).flatMap { attempts[$0].rights?.place }
+    }
+
+    /// The circuit permit that an attempt holds.
+    func permit(of attempt: Int) -> CircuitPermit? { index(of: attempt).flatMap { attempts[$0].rights?.permit } }
+
+    /// Changes what an attempt holds. Returns `nil` and changes nothing if the attempt has given it back: one that was left
+    /// behind may still be taking something.
+    @discardableResult
+    mutating func changeRights<Taken>(of attempt: Int, _ change: (inout AttemptRights) -> Taken) -> Taken? {
+        index(of: attempt).flatMap { attempts[$0].changeRights(change) }
+    }
+
+    /// Takes out all that an attempt holds, or the attempt that the request goes on with.
+    mutating func takeRights(of attempt: Int? = nil) -> AttemptRights? {
+        index(of: attempt).flatMap { attempts[$0].takeRights() }
     }
 
     // MARK: Budget

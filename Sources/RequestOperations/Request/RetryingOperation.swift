@@ -198,7 +198,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         let (number, isInQueue) = try runner.beginAttempt(
             after: wake, priority: queuePriority, on: wake == nil ? ownPlace : nil)
         if number == 1, configuration.waitsForConnectivity { try await runner.awaitConnectivity(in: number) }
-        if isInQueue { try await runner.takePlaceInQueue(in: number) }
+        if isInQueue { try await runner.takePlace(in: number) }
         let value = try await performAttempt(number)
         // A stage may have ignored a cancel.
         try Task.checkCancellation()

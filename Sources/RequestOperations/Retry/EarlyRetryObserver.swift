@@ -66,10 +66,9 @@ public struct HostRecoveryObserver: EarlyRetryObserver, TabledObserver {
     }
 
     func watch(
-        after failure: AttemptFailure?, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
+        for origin: Origin, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
         holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
     ) -> @Sendable () -> Void {
-        let origin = Origin(failure?.request.url)
         // A success of work without a host says nothing about other work without one.
         guard !origin.host.isEmpty else { return {} }
         return hosts.join(origin, holding: hold, wake)
@@ -130,7 +129,7 @@ public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
     }
 
     func watch(
-        after failure: AttemptFailure?, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
+        for origin: Origin, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
         holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
     ) -> @Sendable () -> Void {
         let path = path ?? .shared
@@ -141,7 +140,6 @@ public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
             let delay = max(.rounded(seconds: spread.inSeconds * share), held)
             // Before a first attempt, the request waits only for the network, not for the host's line. Work without a
             // host has no line, and a success of such work says nothing about other work.
-            let origin = Origin(failure?.request.url)
             guard !origin.host.isEmpty else {
                 let alarm = clock.alarm(after: delay) { _ = wake(nil) }
                 return { alarm.cancel() }
@@ -161,13 +159,13 @@ protocol TabledObserver: EarlyRetryObserver {
     /// Adds an entry for a wait.
     ///
     /// - Parameters:
-    ///   - failure: The attempt that failed; `nil` before the first one.
+    ///   - origin: The host of the attempt that failed. It has no name before the first attempt.
     ///   - hosts: The registry with the lines of requests that wait for a host.
     ///   - hold: How long, from now on, nothing ends the wait.
     ///   - wake: Ends the wait, with the release of a retry. Returns whether the wait was still under way.
     /// - Returns: A closure that removes the entry. It is called once.
     func watch(
-        after failure: AttemptFailure?, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
+        for origin: Origin, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
         holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
     ) -> @Sendable () -> Void
 }
@@ -177,7 +175,8 @@ extension TabledObserver {
     func waitInTask(after failure: AttemptFailure) async throws {
         let answer = Answer<Void>()
         let remove = watch(
-            after: failure, in: failure.hosts, on: failure.hosts.clock, using: .system, holdingBack: .zero
+            for: Origin(failure.request.url), in: failure.hosts, on: failure.hosts.clock, using: .system,
+            holdingBack: .zero
         ) { release in
             let isFirst = answer.resume(with: .success(()))
             if isFirst { release?.settle(nil) }

@@ -35,7 +35,7 @@ final class RetryWait: StepWait {
 
     private struct State {
         var race = Race.notBegun
-        var tabledObservers: [any EarlyRetryObserver]
+        var observers: [any EarlyRetryObserver]
     }
 
     private let state: Locked<State>
@@ -54,17 +54,15 @@ final class RetryWait: StepWait {
     ) {
         self.purpose = purpose
         self.knownEnd = knownEnd
-        state = Locked(State(tabledObservers: Self.tabled(observers)))
+        state = Locked(State(observers: observers))
         self.clock = clock
         began = clock.now
     }
 
-    private static func tabled(_ observers: [any EarlyRetryObserver]) -> [any EarlyRetryObserver] {
-        observers.filter { $0 is any TabledObserver }
-    }
-
     /// The observers of this package that take part. They may also end a second wait, for the budget.
-    var tabledObservers: [any EarlyRetryObserver] { state.withLock { $0.tabledObservers } }
+    var tabledObservers: [any EarlyRetryObserver] {
+        state.withLock { $0.observers }.filter { $0 is any TabledObserver }
+    }
 
     /// Begins the race, unless ``replace(_:or:after:in:random:)`` came first.
     ///
@@ -91,7 +89,6 @@ final class RetryWait: StepWait {
         in hosts: HostRegistry, random: RandomSource = .system
     ) -> Bool {
         let all = participants(delay, observers, after: failure, in: hosts, random)
-        let tabled = Self.tabled(observers)
         let (unneeded, isOver) = state.withLock { state in
             var former: [Participant] = []
             switch state.race {
@@ -100,7 +97,7 @@ final class RetryWait: StepWait {
             case .over: return (all, true)
             }
             state.race = .begun(all)
-            state.tabledObservers = tabled
+            state.observers = observers
             return (former, false)
         }
         for participant in unneeded { participant.stop() }
@@ -113,7 +110,11 @@ final class RetryWait: StepWait {
         _ random: RandomSource
     ) -> [Participant] {
         // The observers come first. A test that sees this wait on the clock can then rely on their watching.
-        var all = observers.compactMap { watch($0, after: failure, in: hosts, random: random) }
+        var all: [Participant] = []
+        all.reserveCapacity(observers.count + 1)
+        for observer in observers {
+            if let one = watch(observer, after: failure, in: hosts, random: random) { all.append(one) }
+        }
         all.append(.alarm(clock.alarm(after: max(delay, .zero)) { self.end(with: .backoff) }))
         return all
     }
@@ -196,11 +197,12 @@ final class RetryWait: StepWait {
         }
         return .entry(
             remove: tabled.watch(
-                after: failure, in: hosts, on: clock, using: random, holdingBack: heldBack?.delay ?? .zero
-            ) { release in
+                for: Origin(failure?.request.url), in: hosts, on: clock, using: random,
+                holdingBack: heldBack?.delay ?? .zero
+            ) { [name = tabled.name] release in
                 // Only a release needs no room in the budget.
                 if case .budget = self.purpose, release == nil { return false }
-                return self.end(with: .observer(tabled.name), by: release)
+                return self.end(with: .observer(name), by: release)
             })
     }
 }

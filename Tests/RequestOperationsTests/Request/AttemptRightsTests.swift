@@ -3,85 +3,71 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite(.timeLimit(.minutes(10))) struct AttemptRightsTests {
+@Suite(.timeLimit(.minutes(10))) struct AttemptRightsTests: RequestStateFixture {
+    let clock = ManualClock()
     private let limiter = RequestLimiter(total: 4)
     private let breaker = KnownBreaker(minimumThroughput: 1, clock: ManualClock())
-    private let rights = AttemptRights()
 
     private func slot() throws -> RequestLimiter.Slot {
         try #require(limiter.slotAtOnce(for: Origin(anyRequest.url)))
     }
 
-    @Test func `What is held is in flight`() throws {
-        try rights.hold(place: slot())
-        try rights.hold(slot: slot())
-        #expect(limiter.inFlightCount == 2 && rights.place != nil)
-    }
+    private func permit() throws -> CircuitPermit { try breaker.admit(anyRequest.url) }
 
     @Test func `Everything is given back`() throws {
-        try rights.hold(place: slot(), slot: slot())
-        rights.giveBack(.succeeded)
-        #expect(limiter.inFlightCount == 0 && rights.place == nil)
-    }
-
-    @Test func `Only the first outcome counts`() throws {
-        rights.hold(permit: try breaker.admit(anyRequest.url))
-        rights.giveBack(.succeeded)
+        var rights = AttemptRights(place: try slot())
+        rights.slot = try slot()
+        rights.permit = try permit()
+        #expect(limiter.inFlightCount == 2)
         rights.giveBack(.failed)
-        #expect(breaker.state(of: try #require(anyRequest.url)) == .closed)
-    }
-
-    @Test func `The place is given up alone`() throws {
-        try rights.hold(place: slot())
-        try rights.hold(slot: slot())
-        rights.giveUpPlace()
-        #expect(limiter.inFlightCount == 1 && rights.place == nil)
-    }
-
-    @Test func `The slot is given up alone`() throws {
-        try rights.hold(place: slot())
-        try rights.hold(slot: slot())
-        rights.giveUpSlot()
-        #expect(limiter.inFlightCount == 1 && rights.place != nil)
-    }
-
-    @Test func `The place is exchanged for one of another host`() throws {
-        let other = Origin(URL(string: "http://other.invalid/"))
-        try rights.hold(place: slot())
-        try rights.exchangePlace(for: other)
-        #expect(limiter.inFlightCount == 1 && rights.place?.origin == other)
-        limiter.perHost = 1
-        let occupied = limiter.slotAtOnce(for: Origin(anyRequest.url))
-        try rights.exchangePlace(for: Origin(anyRequest.url))
-        #expect(limiter.inFlightCount == 1 && rights.place == nil)
-        occupied?.release()
-    }
-
-    @Test func `What comes after the end is free again`() throws {
-        rights.giveBackUnused()
-        let late = try (0..<4).map { _ in try slot() }
-        #expect(throws: CancellationError.self) { try rights.hold(slot: late[0]) }
-        #expect(throws: CancellationError.self) { try rights.hold(place: late[1]) }
-        #expect(throws: CancellationError.self) { try rights.hold(place: late[2], slot: late[3]) }
         #expect(limiter.inFlightCount == 0)
-    }
-
-    @Test func `The outcome is reported to the circuit`() throws {
-        rights.hold(permit: try breaker.admit(anyRequest.url))
-        rights.giveBack(.failed)
         #expect(breaker.state(of: try #require(anyRequest.url)) == .open)
     }
 
-    @Test func `A permit that comes after the end reports nothing`() throws {
-        rights.giveBack(.failed)
-        rights.hold(permit: try breaker.admit(anyRequest.url))
-        #expect(breaker.state(of: try #require(anyRequest.url)) == .closed && rights.permit == nil)
+    @Test func `The queue no longer lends a place that was given back`() throws {
+        let slot = try slot()
+        let turn = QueuePlace(of: limiter, at: limiter.newPlace(), holding: slot)
+        #expect(turn.isHeld)
+        AttemptRights(place: slot, of: turn).giveBack(.succeeded)
+        #expect(!turn.isHeld && turn.slot == nil)
+    }
+
+    @Test func `Only the first outcome counts`() throws {
+        var state = inAttempt()
+        let permit = try permit()
+        state.changeRights(of: 1) { $0.permit = permit }
+        state.takeRights(of: 1)?.giveBack(.succeeded)
+        state.takeRights(of: 1)?.giveBack(.failed)
+        #expect(breaker.state(of: try #require(anyRequest.url)) == .closed)
+    }
+
+    @Test func `A part is taken out alone`() throws {
+        var state = inAttempt()
+        let slots = [try slot(), try slot()]
+        state.changeRights(of: 1) { ($0.place, $0.slot) = (slots[0], slots[1]) }
+        let place = state.changeRights(of: 1) { $0.place.take() }
+        #expect((place ?? nil) === slots[0])
+        #expect(state.queuePlace(of: 1) == nil)
+        #expect(state.takeRights(of: 1)?.slot === slots[1])
+    }
+
+    @Test func `An attempt that has given everything back holds nothing new`() throws {
+        var state = inAttempt()
+        _ = state.takeRights(of: 1)
+        let slot = try slot()
+        let isHeld = state.changeRights(of: 1) { rights in
+            rights.slot = slot
+            return true
+        }
+        #expect(isHeld == nil)
+        #expect(state.takeRights(of: 1) == nil)
     }
 
     @Test func `A permit is taken for another host only`() throws {
-        rights.hold(permit: try breaker.admit(anyRequest.url))
-        #expect(rights.takePermit(unlessFor: Origin(anyRequest.url)) == nil)
-        #expect(rights.takePermit(unlessFor: Origin(URL(string: "http://other.invalid/"))) != nil)
-        #expect(rights.permit == nil)
+        var rights = AttemptRights()
+        rights.permit = try permit()
+        #expect(rights.takePermit(unlessFor: Origin(anyRequest.url)) == nil && rights.permit != nil)
+        let other = Origin(URL(string: "http://other.invalid/"))
+        #expect(rights.takePermit(unlessFor: other) != nil && rights.permit == nil)
     }
 }

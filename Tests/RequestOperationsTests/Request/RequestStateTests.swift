@@ -255,7 +255,7 @@ import Testing
         let (turn, place) = try turnAndPlace()
         state.begin(on: .distantPast, at: now, in: turn, holding: place)
         begin(&state)
-        #expect(state.attempt()?.rights.place === place)
+        #expect(state.queuePlace(of: 1) === place)
     }
 
     @Test func `A request that is stopped before its first attempt gives its place up`() throws {

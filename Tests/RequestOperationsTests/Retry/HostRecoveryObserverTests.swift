@@ -109,9 +109,7 @@ import Testing
     ) -> [@Sendable () -> Void] {
         (0..<count).map { index in
             HostRecoveryObserver().watch(
-                after: AttemptFailure(Problem(), request: URLRequest(url: url)), in: clock.hosts,
-                on: RequestClock(clock),
-                using: .system, holdingBack: hold
+                for: Origin(url), in: clock.hosts, on: RequestClock(clock), using: .system, holdingBack: hold
             ) { release in
                 release?.settle(nil)
                 released.append(index)

@@ -1,0 +1,211 @@
+/// The state of one attempt, from its beginning until the next one begins. A pure value.
+struct AttemptState: Sendable {
+    /// What the attempt does now, or did when it ended.
+    enum Activity: Sendable {
+        case stage(RequestError.Stage)
+        /// It waits for a network or for its host before it is sent.
+        case waits(RetryWait)
+    }
+
+    let number: Int
+    /// What it holds. `nil` once that has been given back.
+    private(set) var rights: AttemptRights?
+    var activity = Activity.stage(.process)
+    /// Whether the circuit breaker refused it.
+    var wasRefused = false
+    /// What ended the last wait that was not for a slot.
+    var wake: Wake?
+    /// The place in the line of the configuration's limiter, once the attempt has stood there.
+    var place: RequestLimiter.Place?
+    /// Whether the request was processed a second time, because the first one waited too long.
+    var wasProcessedAgain = false
+    /// The request as it was processed. `nil` before that.
+    var request: URLRequest?
+    var bodyIsReplayable = true
+    var head: ResponseHead?
+    /// The body, while it is decoded. For a failed attempt, its beginning.
+    var body = Data()
+    /// What a hedge drew on the budget.
+    var hedgeDraw: RetryDraw?
+    /// The type of the last error that the decoder threw. An override of `decode` may replace that error.
+    private var decoderErrorType: ObjectIdentifier?
+
+    init(number: Int, holding rights: AttemptRights, after wake: Wake? = nil) {
+        self.number = number
+        self.rights = rights
+        self.wake = wake
+    }
+
+    /// Makes a hedge that is about to be sent.
+    init(hedge number: Int, sending task: TransportTask, holding rights: AttemptRights, draw: RetryDraw?) {
+        self.init(number: number, holding: rights)
+        activity = .stage(.transfer)
+        note(task)
+        hedgeDraw = draw
+    }
+
+    var stage: RequestError.Stage {
+        if case .stage(let stage) = activity { stage } else { .wait }
+    }
+
+    var wait: RetryWait? {
+        if case .waits(let wait) = activity { wait } else { nil }
+    }
+
+    /// Whether the head of the response was accepted. An attempt does not leave the stage in which its head was
+    /// rejected.
+    var hasAcceptedHead: Bool { head != nil && stage == .transfer }
+
+    mutating func note(_ task: TransportTask) {
+        if request != nil { wasProcessedAgain = true }
+        request = task.request
+        bodyIsReplayable = task.body.isReplayable
+    }
+
+    /// Changes what it holds. Returns `nil` if it has given that back.
+    mutating func changeRights<Taken>(_ change: (inout AttemptRights) -> Taken) -> Taken? {
+        guard var changed = rights.take() else { return nil }
+        defer { rights = changed }
+        return change(&changed)
+    }
+
+    /// Takes out what it holds, to be given back outside the lock.
+    mutating func takeRights() -> AttemptRights? { rights.take() }
+
+    /// Records how far a failed transfer came.
+    mutating func note(_ failure: TransferFailure) {
+        head = head ?? failure.head
+        body = failure.bodyPrefix
+    }
+
+    /// Keeps only the beginning of the body. It is copied, because a slice would keep the whole body.
+    mutating func shortenBody() {
+        body = bodyPrefix
+    }
+
+    var bodyPrefix: Data { Data(body.prefix(TransferLimits.keptErrorBody)) }
+
+    /// Takes the body out. The caller frees it outside any lock.
+    mutating func takeBody() -> Data {
+        defer { body = Data() }
+        return body
+    }
+
+    mutating func noteDecoderError(_ error: any Error) {
+        decoderErrorType = ObjectIdentifier(type(of: error))
+    }
+
+    /// Whether an error counts as the decoder's, because the decoder threw an error of its type.
+    func isOfDecoder(_ error: any Error) -> Bool {
+        decoderErrorType == ObjectIdentifier(type(of: error))
+    }
+}
+
+/// What one attempt holds until it ends: a place of its queue, a slot of its limiter and a circuit permit.
+struct AttemptRights: Sendable {
+    /// The place of the queue.
+    var place: RequestLimiter.Slot?
+    /// The slot of the configuration's limiter.
+    var slot: RequestLimiter.Slot?
+    var permit: CircuitPermit?
+    /// Where the operation lends the place of the attempt. `nil` for a hedge, whose place is not lent.
+    private(set) var turn: QueuePlace?
+
+    init(place: RequestLimiter.Slot? = nil, of turn: QueuePlace? = nil) {
+        (self.place, self.turn) = (place, turn)
+    }
+
+    /// Takes the permit out if it is for another host than this one.
+    mutating func takePermit(unlessFor origin: Origin) -> CircuitPermit? {
+        permit?.origin == origin ? nil : permit.take()
+    }
+
+    /// Gives everything back. It is called outside all locks, because others are told of what is free.
+    ///
+    /// - Parameters:
+    ///   - outcome: What the attempt shows about its host.
+    ///   - isUnused: Whether nothing was sent over it.
+    func giveBack(_ outcome: CircuitState.Outcome, isUnused: Bool = false) {
+        if let place { turn?.forget(place) }
+        permit?.settle(outcome)
+        [place, slot].compactMap { $0 }.release(isUnused: isUnused)
+    }
+}
+
+extension RequestError {
+    /// The error, completed with what the attempt knows, where the error lacks it.
+    func completed(by attempt: AttemptState?) -> RequestError {
+        guard let attempt else { return self }
+        var completed = self
+        completed.head = head ?? attempt.head
+        if bodyPrefix.isEmpty { completed.bodyPrefix = attempt.bodyPrefix }
+        return completed
+    }
+}
+
+extension RequestError.Stage {
+    /// Whether the request may have been sent if an attempt failed in this stage.
+    var isAfterSending: Bool {
+        switch self {
+        case .start, .process, .makeTask, .slot: false
+        // Within an attempt, this is the wait for a host or for a network.
+        case .wait: false
+        case .transfer, .validate, .decode, .retryDecision: true
+        }
+    }
+}
+
+/// What the attempts of an operation are.
+enum AttemptedWork: Sendable, Hashable {
+    case request
+    /// An upload by tus. It sends several requests, and none with the method of the operation's request.
+    case tus
+    /// Other work of a ``RetryingOperation``.
+    ///
+    /// - Parameters:
+    ///   - isIdempotent: Whether the work may be attempted again after it may have had an effect.
+    ///   - name: What errors and descriptions call it.
+    indirect case other(isIdempotent: Bool, name: String)
+
+    /// Whether it is other work than requests.
+    var isOther: Bool {
+        if case .other = self { true } else { false }
+    }
+
+    /// What errors and descriptions name in the place of a method. `nil` for a request.
+    var name: String? {
+        switch self {
+        case .request: nil
+        case .tus: "tus upload"
+        case .other(_, let name): name
+        }
+    }
+}
+
+/// The request from which all attempts are processed.
+struct OriginalRequest: Sendable {
+    /// The request as it was given.
+    private(set) var value: URLRequest
+    /// The idempotency key of all attempts, if an adapter asked for one.
+    private(set) var idempotencyKey: String?
+
+    init(_ request: URLRequest) {
+        value = request
+    }
+
+    /// Stores a key for all attempts, unless there is one. Returns the stored key.
+    mutating func keep(_ new: String) -> String {
+        if let idempotencyKey { return idempotencyKey }
+        idempotencyKey = new
+        return new
+    }
+
+    /// Replaces the request. The new request gets a new key, even if it is a copy of a sent one that has the old key.
+    mutating func replace(with request: URLRequest) {
+        var request = request
+        if let idempotencyKey, request.value(forHTTPHeaderField: IdempotencyKey.field) == idempotencyKey {
+            request.setValue(nil, forHTTPHeaderField: IdempotencyKey.field)
+        }
+        self = OriginalRequest(request)
+    }
+}
