@@ -1,3 +1,94 @@
+/// Where the file of a download goes. Folders that are missing are made, with their parents.
+public enum DownloadDestination: Sendable {
+    /// The file has this URL. A link to a file is followed.
+    case file(URL)
+
+    /// The file goes into this folder, under the name that the server suggests.
+    ///
+    /// The name comes from `Content-Disposition` (RFC 6266), or else it is the last component of the last URL. It is made
+    /// safe: no path, no control or invisible characters, no leading dot, no name that Windows reserves, at most 240 bytes.
+    /// It is `download` if nothing is left.
+    case folder(URL)
+
+    /// A closure chooses the URL of the file from the head of the response.
+    ///
+    /// Called once for each response with the whole file, after its head was accepted, on a queue of the download. What it
+    /// throws fails the attempt.
+    case chosen(@Sendable (_ head: ResponseHead) throws -> URL)
+}
+
+/// What happens if there is a file already where a download should go.
+public enum ExistingFilePolicy: Sendable, Hashable {
+    /// The download fails with ``RequestError/Code/fileFailed``, before its body is read where that is possible. The old
+    /// file is kept.
+    case fail
+    /// The new file replaces the old one in one step, when it is complete. Until then the old file is kept. The new file
+    /// gets the permissions of the old one.
+    case replace
+    /// The new file gets the next free name: `a.tar.gz`, `a-2.tar.gz`, `a-3.tar.gz`.
+    case uniqueName
+}
+
+/// When a download goes on where it broke off.
+///
+/// It does so only if the server names the state of the file by a strong validator (RFC 9110, section 8.8.1). A response to
+/// such a request is asked for without compression (`Accept-Encoding: identity`), unless the request has the field. The file
+/// of a server that compresses all the same is compressed, and is not resumed.
+public struct DownloadResumption: Sendable, Hashable {
+    enum Scope: Sendable, Hashable {
+        case never
+        case attempts
+        case processes(key: String?)
+    }
+
+    let scope: Scope
+
+    /// Each attempt begins at the first byte.
+    public static let never = Self(scope: .never)
+
+    /// A retry of the operation goes on where the attempt before it broke off. The default. If the operation fails or is
+    /// cancelled, nothing stays in the folder. A process that is killed leaves a partial file, which
+    /// ``DownloadOperation/removeStalePartials(in:olderThan:)`` removes.
+    public static let betweenAttempts = Self(scope: .attempts)
+
+    /// A later operation goes on as well, also in another process.
+    ///
+    /// An operation that fails or is cancelled, or a process that is killed, leaves a partial file and a side file in the
+    /// folder of the destination. Their hidden names begin with `.RequestOperations-`. An operation with the same destination
+    /// and URL takes them over. One process at a time can do so: a second operation fails with
+    /// ``RequestError/Code/fileFailed``. ``DownloadOperation/removeStalePartials(in:olderThan:)`` removes those that no one
+    /// takes over.
+    ///
+    /// With ``DownloadDestination/chosen(_:)`` the folder is not known before the response. So this is then the same as
+    /// ``betweenAttempts``.
+    public static let acrossProcesses = Self(scope: .processes(key: nil))
+
+    /// A later operation with the same destination and key goes on, as with ``acrossProcesses``.
+    ///
+    /// - Parameter key: Names the file in place of the URL. For a URL provider, the URL without its query is the default. Give
+    ///   a key if the query of a provided URL tells files apart: otherwise one could go on from the bytes of another.
+    public static func acrossProcesses(key: String) -> Self { Self(scope: .processes(key: key)) }
+}
+
+/// A complete file that was downloaded.
+public struct DownloadedFile: Sendable {
+    /// Where the file is.
+    public let url: URL
+
+    /// The length of the file in bytes.
+    public let size: Int64
+
+    /// How many bytes of the file were there before the last request. They came from earlier attempts or processes. 0 if the
+    /// last response had the whole file.
+    public let resumedBytes: Int64
+
+    /// The digests that the file was found to have: the caller's, and the server's `Repr-Digest`.
+    public let verifiedDigests: [FileDigest]
+
+    /// The head of the last response.
+    public let head: ResponseHead
+}
+
 /// What the caller wants of a download.
 struct DownloadPlan: Sendable {
     let destination: DownloadDestination

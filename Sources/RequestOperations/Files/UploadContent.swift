@@ -73,3 +73,210 @@ extension RequestBody {
         }
     }
 }
+
+/// Bytes of a known number, of which any part can be sent.
+enum UploadBytes: Sendable {
+    case data(Data)
+    case file(URL, size: Int64)
+    case stream(BodyStream, length: Int64)
+
+    /// The bytes of a body, with the size that its file has now. The call blocks on the disk.
+    ///
+    /// - Throws: A `RequestError`, if the bytes cannot be read, or only once, or if their number is not known.
+    init(_ content: UploadContent) throws {
+        switch content {
+        case .body(.none): self = .data(Data())
+        case .body(.data(let data)): self = .data(data)
+        case .body(.file(let file)): self = .file(file, size: try FileStamp(of: file).size)
+        case .body(.stream(let stream)):
+            guard let length = stream.length else { throw Self.unsupported("a stream without a length") }
+            guard stream.isReopenable else { throw Self.unsupported("a stream that can be opened only once") }
+            self = .stream(stream, length: length)
+        case .form: throw Self.unsupported("a form")
+        }
+    }
+
+    private static func unsupported(_ what: String) -> RequestError {
+        RequestError(.unsupported, stage: .makeTask, reason: "\(what) cannot be uploaded by tus")
+    }
+
+    /// The number of bytes.
+    var count: Int64 {
+        switch self {
+        case .data(let data): Int64(data.count)
+        case .file(_, let size): size
+        case .stream(_, let length): length
+        }
+    }
+
+    /// A request body with some of the bytes.
+    func body(_ part: Range<Int64>) -> RequestBody {
+        switch self {
+        case .data(let data): .data(Self.bytes(part, of: data))
+        // A whole file goes to the transport as one, which is faster than a stream.
+        case .file(let file, let size) where part == 0..<size: .file(file)
+        case .file, .stream:
+            .stream(BodyStream(length: part.upperBound - part.lowerBound) { try await reader(of: part) })
+        }
+    }
+
+    /// The SHA-256 digest of some of the bytes, which are read for it.
+    func digest(of part: Range<Int64>) async throws -> Data {
+        let digest = SHA2(.sha256)
+        let reader = try await reader(of: part)
+        while let piece = try await reader.next() { digest.update(piece) }
+        return digest.digest
+    }
+
+    private func reader(of part: Range<Int64>) async throws -> BodyStream.Reader {
+        switch self {
+        case .data(let data): return BodyStream.Reader(Self.bytes(part, of: data))
+        case .file(let file, _): return FileReader(file, part: part).reader
+        case .stream(let stream, _): return StreamPart(part, of: try await stream.open()).reader
+        }
+    }
+
+    private static func bytes(_ part: Range<Int64>, of data: Data) -> Data {
+        data.dropFirst(Int(part.lowerBound)).prefix(Int(part.upperBound - part.lowerBound))
+    }
+}
+
+extension BodyStream.Reader {
+    /// Makes a reader of bytes in memory.
+    init(_ data: Data) {
+        let rest = Locked<Data?>(data)
+        self.init {
+            rest.withLock { rest in
+                defer { rest = nil }
+                return rest
+            }
+        }
+    }
+}
+
+/// Reads a part of a stream. What comes before it is read and dropped.
+// Unchecked: a reader of a body is asked for one piece at a time.
+private final class StreamPart: @unchecked Sendable {
+    private let source: BodyStream.Reader
+    private var skipped: Int64
+    private var rest: Int64
+
+    init(_ part: Range<Int64>, of source: BodyStream.Reader) {
+        self.source = source
+        skipped = part.lowerBound
+        rest = part.upperBound - part.lowerBound
+    }
+
+    var reader: BodyStream.Reader {
+        BodyStream.Reader { try await self.next() }
+    }
+
+    private func next() async throws -> Data? {
+        while rest > 0 {
+            guard var piece = try await source.next() else {
+                throw RequestError(
+                    .unencodableBody, stage: .transfer,
+                    reason: "the body's stream did not give the bytes that it declared")
+            }
+            let dropped = min(skipped, Int64(piece.count))
+            skipped -= dropped
+            piece = piece.dropFirst(Int(dropped)).prefix(Int(clamping: rest))
+            guard !piece.isEmpty else { continue }
+            rest -= Int64(piece.count)
+            return piece
+        }
+        return nil
+    }
+}
+
+/// Reads a file, or a part of it, in pieces on a thread of Dispatch, because a file system may block.
+// Unchecked: the handle and the rest are used on the serial queue only.
+final class FileReader: @unchecked Sendable {
+    private let file: URL
+    private let queue = DispatchQueue(label: "RequestOperations.FileReader")
+    private var handle: FileHandle?
+    private let offset: UInt64
+    /// How many bytes are left to read; `nil` means up to the end.
+    private var rest: Int64?
+
+    private static let pieceSize = 256 << 10
+
+    /// - Parameters:
+    ///   - file: The file. It is opened when its first byte is needed.
+    ///   - part: The bytes to read. If the file has fewer, the reader throws. `nil`, the default, means all.
+    init(_ file: URL, part: Range<Int64>? = nil) {
+        self.file = file
+        offset = UInt64(part?.lowerBound ?? 0)
+        rest = part.map { $0.upperBound - $0.lowerBound }
+    }
+
+    var reader: BodyStream.Reader {
+        BodyStream.Reader { try await self.next() }
+    }
+
+    private func next() async throws -> Data? {
+        try await queue.run { try self.read() }
+    }
+
+    private func read() throws -> Data? {
+        let wanted = Int(min(Int64(Self.pieceSize), rest ?? .max))
+        guard wanted > 0 else { return nil }
+        let piece: Data?
+        do {
+            let handle = try opened()
+            piece = try handle.read(upToCount: wanted)
+            if piece?.isEmpty ?? true { try handle.close() }
+        } catch {
+            throw RequestError(.unencodableBody, stage: .transfer, underlying: error, reason: "a file cannot be read")
+        }
+        guard let piece, !piece.isEmpty else {
+            guard rest == nil else {
+                throw RequestError(
+                    .unencodableBody, stage: .transfer, reason: "the body's file became shorter while it was sent")
+            }
+            return nil
+        }
+        rest = rest.map { $0 - Int64(piece.count) }
+        return piece
+    }
+
+    private func opened() throws -> FileHandle {
+        if let handle { return handle }
+        let handle = try FileHandle(forReadingFrom: file)
+        self.handle = handle
+        if offset > 0 { try handle.seek(toOffset: offset) }
+        return handle
+    }
+}
+
+/// What tells two states of a file apart without reading it: its size and when it was changed last.
+struct FileStamp: Sendable, Hashable, Codable {
+    /// The length in bytes.
+    let size: Int64
+    /// When the file was changed last, in nanoseconds since 1970. Times further than 282 years from 1970 count as these ends.
+    let modified: Int64
+
+    /// Reads the present stamp of a regular file. A link is followed. The call blocks on the disk.
+    ///
+    /// - Throws: A `RequestError` with the code `unencodableBody`.
+    init(of file: URL) throws {
+        guard file.isFileURL else {
+            throw RequestError(.unencodableBody, stage: .makeTask, reason: "the body's URL is not that of a file")
+        }
+        let attributes: [FileAttributeKey: Any]
+        do {
+            attributes = try FileManager.default.attributesOfItem(atPath: file.resolvingSymlinksInPath().path)
+        } catch {
+            throw RequestError(
+                .unencodableBody, stage: .makeTask, underlying: error, reason: "the body's file cannot be read")
+        }
+        guard attributes[.type] as? FileAttributeType == .typeRegular, let size = attributes[.size] as? NSNumber,
+            let date = attributes[.modificationDate] as? Date
+        else {
+            throw RequestError(
+                .unencodableBody, stage: .makeTask, reason: "the body's file is not a regular file")
+        }
+        self.size = size.int64Value
+        modified = Int64((min(max(date.timeIntervalSince1970, -8.9e9), 8.9e9) * 1e9).rounded())
+    }
+}

@@ -196,3 +196,172 @@ extension UploadProtocol {
         return configuration
     }
 }
+
+extension UploadOperation {
+    /// Makes an operation that uploads a body to a URL.
+    ///
+    /// - Parameters:
+    ///   - body: Bytes, a file or a stream.
+    ///   - url: The URL.
+    ///   - method: The method. PUT by default. ``UploadProtocol/tus`` has its own.
+    ///   - uploadProtocol: How the body gets to the server. ``UploadProtocol/plain`` by default.
+    ///   - decoder: Makes the value from the last response.
+    ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
+    public convenience init(
+        _ body: RequestBody, to url: URL, method: HTTPMethod = .put, by uploadProtocol: UploadProtocol = .plain,
+        decoder: ResponseDecoder<Value>, configuration: RequestConfiguration = .default
+    ) {
+        self.init(
+            body, to: URLRequest(url, method), by: uploadProtocol, decoder: decoder, configuration: configuration)
+    }
+
+    /// Makes an operation that uploads a form to a URL.
+    ///
+    /// - Parameters:
+    ///   - form: The form.
+    ///   - url: The URL.
+    ///   - method: The method. POST by default.
+    ///   - uploadProtocol: How the form gets to the server. ``UploadProtocol/plain`` by default.
+    ///   - decoder: Makes the value from the response.
+    ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
+    public convenience init(
+        _ form: MultipartFormData, to url: URL, method: HTTPMethod = .post,
+        by uploadProtocol: UploadProtocol = .plain, decoder: ResponseDecoder<Value>,
+        configuration: RequestConfiguration = .default
+    ) {
+        self.init(
+            form, to: URLRequest(url, method), by: uploadProtocol, decoder: decoder, configuration: configuration)
+    }
+}
+
+extension UploadOperation where Value == Data {
+    /// Makes an operation that uploads a body, and whose value is the body of the response.
+    public convenience init(
+        _ body: RequestBody, to request: URLRequest, by uploadProtocol: UploadProtocol = .plain,
+        configuration: RequestConfiguration = .default
+    ) {
+        self.init(body, to: request, by: uploadProtocol, decoder: .data, configuration: configuration)
+    }
+
+    /// Makes an operation that uploads a body to a URL, and whose value is the body of the response.
+    public convenience init(
+        _ body: RequestBody, to url: URL, method: HTTPMethod = .put, by uploadProtocol: UploadProtocol = .plain,
+        configuration: RequestConfiguration = .default
+    ) {
+        self.init(
+            body, to: url, method: method, by: uploadProtocol, decoder: .data, configuration: configuration)
+    }
+
+    /// Makes an operation that uploads a form, and whose value is the body of the response.
+    public convenience init(
+        _ form: MultipartFormData, to request: URLRequest, by uploadProtocol: UploadProtocol = .plain,
+        configuration: RequestConfiguration = .default
+    ) {
+        self.init(form, to: request, by: uploadProtocol, decoder: .data, configuration: configuration)
+    }
+
+    /// Makes an operation that uploads a form to a URL, and whose value is the body of the response.
+    public convenience init(
+        _ form: MultipartFormData, to url: URL, method: HTTPMethod = .post,
+        by uploadProtocol: UploadProtocol = .plain, configuration: RequestConfiguration = .default
+    ) {
+        self.init(
+            form, to: url, method: method, by: uploadProtocol, decoder: .data, configuration: configuration)
+    }
+}
+
+extension URLRequest {
+    fileprivate init(_ url: URL, _ method: HTTPMethod) {
+        self.init(url: url)
+        httpMethod = method.rawValue
+    }
+}
+
+/// How an upload gets to the server.
+public struct UploadProtocol: Sendable, Hashable {
+    enum Kind: Sendable, Hashable {
+        case plain(expectsContinue: Bool, isChunked: Bool)
+        case tus(TusOptions)
+    }
+
+    let kind: Kind
+
+    /// One request has the whole body. Each attempt sends it from its first byte. The default.
+    public static let plain = plain()
+
+    /// One request has the whole body. Each attempt sends it from its first byte.
+    ///
+    /// - Parameters:
+    ///   - expectsContinue: Whether the request asks the server first (`Expect: 100-continue`, RFC 9110, section 10.1.1). A
+    ///     server that refuses the request then does so before it gets the body. `false` by default. ``CurlTransport`` asks
+    ///     for bodies of more than 1 MiB in any case. HTTP/2 has no need of it.
+    ///   - isChunked: Whether the body is sent in chunks, without `Content-Length`, even if its length is known. `false` by
+    ///     default. ``URLSessionTransport`` sends a length all the same.
+    public static func plain(expectsContinue: Bool = false, isChunked: Bool = false) -> Self {
+        Self(kind: .plain(expectsContinue: expectsContinue, isChunked: isChunked))
+    }
+
+    /// The server speaks tus 1.0 (https://tus.io). An attempt goes on from the last byte that the server has.
+    public static let tus = tus()
+
+    /// The server speaks tus 1.0 (https://tus.io). An attempt goes on from the last byte that the server has.
+    ///
+    /// - Parameters:
+    ///   - resumption: Which attempts go on. ``UploadResumption/betweenAttempts`` by default.
+    ///   - chunkSize: The most bytes of one request. Less than 1 counts as 1. With `nil`, the default, one request has all the
+    ///     rest; if its bytes are verified, it has at most 8 MiB.
+    ///   - metadata: What the server is told of the upload (`Upload-Metadata`). A key must be a non-empty text in ASCII
+    ///     without spaces and commas. `nil`, the default, means the name and the media type of a file, as `filename` and
+    ///     `filetype`.
+    ///   - isVerified: Whether each request has the SHA-256 digest of its bytes, if the server can check it. `true` by
+    ///     default. The bytes are then read twice.
+    public static func tus(
+        resume resumption: UploadResumption = .betweenAttempts, chunkSize: Int64? = nil,
+        metadata: [String: String]? = nil, isVerified: Bool = true
+    ) -> Self {
+        Self(
+            kind: .tus(
+                TusOptions(
+                    resumption: resumption, chunkSize: chunkSize.map { max($0, 1) }, metadata: metadata,
+                    isVerified: isVerified)))
+    }
+}
+
+/// What the caller wants of an upload by tus.
+struct TusOptions: Sendable, Hashable {
+    var resumption = UploadResumption.betweenAttempts
+    /// The most bytes of one request; `nil` means no limit.
+    var chunkSize: Int64?
+    var metadata: [String: String]?
+    var isVerified = true
+}
+
+/// When an upload by tus goes on where it broke off.
+public struct UploadResumption: Sendable, Hashable {
+    enum Scope: Sendable, Hashable {
+        case attempts
+        case processes(record: URL?)
+    }
+
+    let scope: Scope
+
+    /// A retry of the operation goes on from the last byte that the server has. The default.
+    public static let betweenAttempts = Self(scope: .attempts)
+
+    /// A later operation goes on as well, also in another process, as long as the file is the same.
+    ///
+    /// The URL of the upload is kept in a side file in the folder of the file that is uploaded. Its hidden name begins with
+    /// `.RequestOperations-`. The side file has the size and the modification date of the file, too. If either has changed, the
+    /// upload begins anew. So it does if the server no longer has the upload. A success removes the side file.
+    ///
+    /// Bytes in memory have no folder, and a stream cannot be known again. For them this is the same as
+    /// ``betweenAttempts``.
+    public static let acrossProcesses = Self(scope: .processes(record: nil))
+
+    /// A later operation goes on, as with ``acrossProcesses``. The side file has a place of your choice.
+    ///
+    /// Bytes in memory are known again by their digest.
+    ///
+    /// - Parameter record: The side file. Two uploads must not have the same one. Its folder must exist.
+    public static func acrossProcesses(record: URL) -> Self { Self(scope: .processes(record: record)) }
+}
