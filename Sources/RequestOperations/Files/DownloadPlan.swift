@@ -96,7 +96,7 @@ struct DownloadPlan: Sendable {
     let resumption: DownloadResumption
     let checksum: FileDigest?
     /// How many requests download the file at once. 1 does not ask for parts.
-    var segments = 1
+    let segments: Int
 
     /// Fails before anything is sent if the download certainly cannot end well.
     ///
@@ -124,15 +124,13 @@ struct DownloadPlan: Sendable {
     /// How the file gets to a place. A link to a file is followed.
     func placement(of file: URL, replacing published: PublishedFile? = nil) -> FilePlacement {
         var status = stat()
-        let isLink: Bool
+        var target = file
         if case .folder = destination {
             // Others may make links in the folder. They must not decide where the file goes.
-            isLink = false
-        } else {
-            isLink = lstat(file.path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+        } else if lstat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK {
+            target = file.resolvingSymlinksInPath()
         }
-        return FilePlacement(
-            target: isLink ? file.resolvingSymlinksInPath() : file, ifExists: ifExists, replacing: published)
+        return FilePlacement(target: target, ifExists: ifExists, replacing: published)
     }
 
     /// The name that a response suggests, if the caller asks for one.
@@ -152,11 +150,6 @@ struct DownloadPlan: Sendable {
             folder.appendingPathComponent((name.flatMap { SafeFileName($0) } ?? SafeFileName(of: head)).variant(1))
         case .chosen(let choose): try choose(head)
         }
-    }
-
-    /// The key that the caller gave for the file.
-    var key: String? {
-        if case .processes(let key) = resumption.scope { key } else { nil }
     }
 
     /// Whether an operation that fails leaves its partial file to others.
@@ -179,4 +172,126 @@ struct DownloadPlan: Sendable {
         case .chosen: return nil
         }
     }
+}
+
+/// How a complete file gets to its place. What fails throws a `RequestError` with the code `fileFailed`.
+struct FilePlacement: Sendable {
+    /// The place of the file, if it is free.
+    let target: URL
+    private let ifExists: ExistingFilePolicy
+
+    /// - Parameter published: The file of an attempt whose value was not accepted. It is replaced where it is.
+    init(target: URL, ifExists: ExistingFilePolicy, replacing published: PublishedFile?) {
+        if let published, [published.target, published.url].contains(target), published.isThere {
+            (self.target, self.ifExists) = (published.url, .replace)
+        } else {
+            (self.target, self.ifExists) = (target, ifExists)
+        }
+    }
+
+    /// How many names are tried at most.
+    private static let mostNames = 100_000
+
+    /// Fails early if the file certainly cannot get to its place.
+    ///
+    /// - Returns: Whether it replaces a file.
+    @discardableResult
+    func check() throws -> Bool {
+        guard target.isFileURL else {
+            throw RequestError(.fileFailed, stage: .transfer, reason: "the destination's URL is not that of a file")
+        }
+        guard !target.lastPathComponent.isEmpty, target.lastPathComponent != "/" else {
+            throw RequestError(.fileFailed, stage: .transfer, reason: "the destination has no name")
+        }
+        return try replaced() != nil
+    }
+
+    /// The file that would be replaced; `nil` if there is none.
+    private func replaced() throws -> stat? {
+        var old = stat()
+        guard lstat(target.path, &old) == 0 else {
+            // The folder is made later.
+            guard errno == ENOENT else { throw RequestError.fileFailed("made") }
+            return nil
+        }
+        let kind = old.st_mode & S_IFMT
+        if ifExists == .uniqueName { return nil }
+        if kind == S_IFDIR || ifExists == .fail {
+            errno = kind == S_IFDIR ? EISDIR : EEXIST
+            throw RequestError.fileFailed("made")
+        }
+        guard kind == S_IFREG || kind == S_IFLNK else {
+            throw RequestError(
+                .fileFailed, stage: .transfer, reason: "the destination is a pipe, a device or a socket")
+        }
+        guard kind == S_IFLNK || access(target.path, W_OK) == 0 else { throw RequestError.fileFailed("replaced") }
+        return old
+    }
+
+    /// Makes the folder and its parents if they are missing.
+    func makeFolder() throws {
+        do {
+            try FileManager.default.createDirectory(
+                at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+        } catch {
+            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
+            let text = ((cause ?? error) as NSError).localizedDescription
+            throw RequestError(
+                .fileFailed, stage: .transfer, underlying: error,
+                reason: "the destination's folder cannot be made: \(text)")
+        }
+    }
+
+    /// Moves a complete file to its place, and makes the file system keep that. Returns the place.
+    ///
+    /// - Throws: A `RequestError` with the code `fileFailed`. The file is then where it was, and so is an old file.
+    func move(_ file: HiddenFile) throws -> URL {
+        let place = try name(file)
+        // The file has its name, whatever this says. Some file systems cannot do it.
+        let folder = open(target.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+        if folder >= 0 {
+            _ = fsync(folder)
+            close(folder)
+        }
+        return place
+    }
+
+    private func name(_ file: HiddenFile) throws -> URL {
+        switch ifExists {
+        case .replace:
+            if let old = try replaced(), old.st_mode & S_IFMT == S_IFREG { file.takePermissions(of: old) }
+            try file.replace(target.path)
+            return target
+        case .fail:
+            if try file.take(target.path) { return target }
+        case .uniqueName:
+            let name = SafeFileName(plain: target.lastPathComponent)
+            for number in 1...Self.mostNames {
+                let place =
+                    number == 1
+                    ? target : target.deletingLastPathComponent().appendingPathComponent(name.variant(number))
+                if try file.take(place.path) { return place }
+            }
+        }
+        errno = EEXIST
+        throw RequestError.fileFailed("put in its place")
+    }
+}
+
+/// A file that an attempt put in its place.
+struct PublishedFile: Sendable {
+    /// Where the file should go.
+    let target: URL
+    /// Where it is.
+    let url: URL
+    private let stamp: FileStamp?
+
+    init(target: URL, url: URL) {
+        self.target = target
+        self.url = url
+        stamp = try? FileStamp(of: url)
+    }
+
+    /// Whether the file is still there. Another file at its place is somebody else's.
+    var isThere: Bool { stamp != nil && (try? FileStamp(of: url)) == stamp }
 }

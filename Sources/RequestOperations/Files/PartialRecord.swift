@@ -1,5 +1,49 @@
+/// A small file beside a partial file or an upload, which tells a later operation where to go on.
+protocol SideFile: Codable {
+    /// What it is the side file of, for errors.
+    static var kind: String { get }
+}
+
+extension SideFile {
+    /// Reads a side file; `nil` if there is none that this user has written and that can be read. The operation then begins
+    /// again. Somebody else's could divert the bytes.
+    init?(at path: String) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+            let data = try? handle.readToEnd(), let record = try? JSONDecoder().decode(Self.self, from: data)
+        else { return nil }
+        self = record
+    }
+
+    /// Writes the side file in one step. Only its owner may read it.
+    ///
+    /// - Throws: A `RequestError` with the code `fileFailed`.
+    func write(to path: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        let place = URL(fileURLWithPath: path)
+        let hidden = HiddenFile.uniquePath(in: place.deletingLastPathComponent(), suffix: ".\(place.pathExtension)")
+        do {
+            let file = try HiddenFile(madeAt: hidden, isPrivate: true)
+            try file.append(try encoder.encode(self))
+            try file.endWriting()
+            try file.replace(path)
+        } catch {
+            unlink(hidden)
+            throw RequestError(
+                .fileFailed, stage: .transfer, underlying: (error as? RequestError)?.underlying ?? error,
+                reason: "the side file of the \(Self.kind) cannot be written")
+        }
+    }
+}
+
 /// What a partial file is a part of. It is kept in memory, and in the side file if another process may go on.
-struct PartialRecord: Sendable, Hashable, Codable {
+struct PartialRecord: SideFile, Sendable, Hashable {
+    static let kind = "download"
+
     /// A digest of the URL or key, because a URL may hold secrets.
     let identity: String
     /// The scheme, host, port and path, for people who look at the file.
@@ -16,85 +60,10 @@ struct PartialRecord: Sendable, Hashable, Codable {
     /// The identity of a URL or key.
     static func identity(of subject: String) -> String { SHA2.digest(of: subject).hexadecimal }
 
-    /// Reads a side file; `nil` if there is none or it cannot be read. The download then begins again.
-    init?(at place: PartialPlace) {
-        guard let data = SideFile.content(of: place.record),
-            let record = try? JSONDecoder().decode(PartialRecord.self, from: data)
-        else { return nil }
-        self = record
-    }
-
-    init(identity: String, location: String, validator: StrongValidator?, total: Int64?, name: String?) {
-        self.identity = identity
-        self.location = location
-        self.validator = validator
-        self.total = total
-        self.name = name
-    }
-
-    /// Writes the side file in one step.
-    ///
-    /// - Throws: A `RequestError` with the code `fileFailed`.
-    func write(to place: PartialPlace) throws {
-        try SideFile.write(try SideFile.encoded(self, of: "download"), to: place.record, of: "download")
-    }
-
     /// The request for what a partial file of some size lacks; `nil` if it must begin again.
     func rangeRequest(from size: Int64, of identity: String) -> RangeRequest? {
         guard let validator, identity == self.identity, size > 0, size <= total ?? .max else { return nil }
         return RangeRequest(offset: size, validator: validator, total: total)
-    }
-}
-
-/// A small file beside a partial file or an upload, which tells a later operation where to go on.
-enum SideFile {
-    /// The content; `nil` if there is none that this user has written. Somebody else's could divert the bytes.
-    static func content(of path: String) -> Data? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
-            return nil
-        }
-        // What cannot be read is no use, and the operation begins again.
-        return try? handle.readToEnd()
-    }
-
-    /// Writes the file in one step. Only its owner may read it.
-    ///
-    /// - Parameters:
-    ///   - data: The content.
-    ///   - path: The path, whose name ends with one of the suffixes of side files.
-    ///   - kind: What it is the side file of, for the error.
-    /// - Throws: A `RequestError` with the code `fileFailed`.
-    static func write(_ data: Data, to path: String, of kind: String) throws {
-        let place = URL(fileURLWithPath: path)
-        let hidden = place.deletingLastPathComponent()
-            .appendingPathComponent("\(PartialPlace.prefix)\(UUID().uuidString).\(place.pathExtension)").path
-        do {
-            let descriptor = open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EIO) }
-            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            try handle.write(contentsOf: data)
-            try handle.close()
-            guard rename(hidden, path) == 0 else { throw POSIXError(POSIXError.Code(rawValue: errno) ?? .EIO) }
-        } catch {
-            unlink(hidden)
-            throw RequestError(
-                .fileFailed, stage: .transfer, underlying: error,
-                reason: "the side file of the \(kind) cannot be written")
-        }
-    }
-
-    static func encoded(_ record: some Encodable, of kind: String) throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        do { return try encoder.encode(record) } catch {
-            throw RequestError(
-                .fileFailed, stage: .transfer, underlying: error,
-                reason: "the side file of the \(kind) cannot be written")
-        }
     }
 }
 
@@ -110,10 +79,7 @@ enum StalePartials {
                 .fileFailed, stage: .process, underlying: error, reason: "the folder cannot be read")
         }
         let limit = Date(timeIntervalSinceNow: -Double(age.nanoseconds) / 1e9)
-        let partials = names.compactMap { PartialPlace($0, in: folder) }
-        let count = partials.count { removes($0, before: limit) }
-        removeSideFiles(names, of: partials, in: folder, before: limit, ofUploadsBefore: limit)
-        return count
+        return remove(names, in: folder, before: limit, lostBefore: limit, uploadsBefore: limit)
     }
 
     /// How long a partial file that another download can take over is kept.
@@ -124,39 +90,38 @@ enum StalePartials {
         // A folder that is missing or cannot be read has none of this user's.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         let limit = Date(timeIntervalSinceNow: -keptTime)
-        let partials = names.compactMap { PartialPlace($0, in: folder) }
-        for place in partials {
-            let canBeTakenOver = PartialRecord(at: place.whole) != nil
-            _ = removes(place, before: canBeTakenOver ? limit : .distantFuture)
-        }
-        removeSideFiles(names, of: partials, in: folder, before: .distantFuture, ofUploadsBefore: .distantPast)
+        _ = remove(names, in: folder, before: limit, lostBefore: .distantFuture, uploadsBefore: .distantPast)
     }
 
-    /// Removes side files of uploads, and those of downloads that have no partial file. They do not count.
-    private static func removeSideFiles(
-        _ names: [String], of partials: [PartialPlace], in folder: URL, before limit: Date, ofUploadsBefore upload: Date
-    ) {
-        let needed = Set(partials.map(\.record))
-        for name in names where name.hasPrefix(PartialPlace.prefix) {
+    /// Removes partial files that a download could take over, those that none can, and side files that belong to none. Each
+    /// kind has its own limit of age. Returns how many partial files were removed.
+    private static func remove(
+        _ names: [String], in folder: URL, before limit: Date, lostBefore lost: Date, uploadsBefore upload: Date
+    ) -> Int {
+        let places = names.compactMap { PartialPlace($0, in: folder) }
+        let count = places.count { place in
+            let limit = PartialRecord(at: place.whole.record) == nil ? lost : limit
+            // A file that cannot be opened or is locked belongs to somebody.
+            guard let file = try? PartialFile.existing(at: place, waiting: false), isFile(place.file, before: limit)
+            else { return false }
+            file.remove()
+            return true
+        }
+        let needed = Set(places.map(\.record))
+        for name in names where name.hasPrefix(HiddenFile.prefix) {
             let path = folder.appendingPathComponent(name).path
             let isRecord = name.hasSuffix(PartialPlace.recordSuffix) && !needed.contains(path)
-            guard isRecord || name.hasSuffix(TusRecord.suffix) else { continue }
-            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-            // One that is gone, or that cannot be read, belongs to somebody.
-            guard let modified = attributes?[.modificationDate] as? Date, modified <= (isRecord ? limit : upload)
-            else { continue }
+            guard isRecord || name.hasSuffix(TusRecord.suffix), isFile(path, before: isRecord ? lost : upload) else {
+                continue
+            }
             unlink(path)
         }
+        return count
     }
 
-    private static func removes(_ place: PartialPlace, before limit: Date) -> Bool {
-        // A file that cannot be opened or is locked belongs to somebody.
-        guard let file = try? PartialFile.existing(at: place, waiting: false), let modified = file.modified,
-            modified <= limit
-        else {
-            return false
-        }
-        file.remove()
-        return true
+    /// Whether a file was last written before a time. One that is gone, or that cannot be read, belongs to somebody.
+    private static func isFile(_ path: String, before limit: Date) -> Bool {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return (attributes?[.modificationDate] as? Date).map { $0 <= limit } ?? false
     }
 }
