@@ -6,11 +6,9 @@ final class Download: Sendable {
     let plan: DownloadPlan
     let queue = DispatchQueue(label: "RequestOperations.Download")
     let state = Locked(DownloadState())
-    /// Chooses the place of the file in place of the plan; `nil` for that of the plan.
-    let choice = Locked<PlaceChoice?>(nil)
-
-    /// Gets the head of a response, the place that the plan has for it, and the length of the whole file, if it is known.
-    typealias PlaceChoice = @Sendable (_ head: ResponseHead, _ place: URL, _ total: Int64?) throws -> URL
+    /// Chooses the place of the file in place of the plan; `nil` for that of the plan. It gets the head of a response, the place
+    /// that the plan has for it, and the length of the whole file, if it is known.
+    let choice = Locked<(@Sendable (ResponseHead, URL, Int64?) throws -> URL)?>(nil)
 
     init(_ plan: DownloadPlan) {
         self.plan = plan
@@ -47,8 +45,8 @@ final class Download: Sendable {
             subject: subject)
     }
 
+    /// The request for what is missing; `nil` for the whole. Called on the queue.
     private func rangeRequest(for subject: String) throws -> RangeRequest? {
-        let identity = PartialRecord.identity(of: subject)
         if state.withLock({ $0.file })?.isGone == true {
             dropSegments()
             state.withLock { $0.dropFile() }
@@ -57,16 +55,13 @@ final class Download: Sendable {
             let file = try PartialFile.existing(at: place)
         {
             // The operation may end now. The file is then left as it was.
-            let record = PartialRecord(at: place)
+            let record = PartialRecord(at: place.record)
             guard state.withLock({ $0.keep(file, record) }) else { throw CancellationError() }
             try takeOverSegments(of: file, record)
         }
         try settleSegments()
         let (file, record) = state.withLock { ($0.file, $0.record) }
-        guard let file, let rest = record?.rangeRequest(from: file.size, of: identity) else {
-            return requestForFirstPart
-        }
-        return part(of: rest)
+        return part(of: file.flatMap { record?.rangeRequest(from: $0.size, of: PartialRecord.identity(of: subject)) })
     }
 
     /// Checks on the queue that an attempt may still write.
@@ -74,12 +69,10 @@ final class Download: Sendable {
         guard state.withLock({ $0.mayWrite(attempt) }) else { throw CancellationError() }
     }
 
-    /// Whether the last response said by its status 416 that the file is complete.
-    var isComplete: Bool { state.withLock { $0.isComplete } }
-
-    /// Notes that the response is one with status 416 that says so.
-    func noteComplete() {
-        state.withLock { $0.noteComplete() }
+    /// What the running attempt has found out.
+    var finding: DownloadState.Finding {
+        get { state.withLock { $0.finding } }
+        set { state.withLock { $0.finding = newValue } }
     }
 
     // MARK: A response
@@ -96,8 +89,7 @@ final class Download: Sendable {
         } else {
             file = try goOn(head, verdict, digest)
         }
-        let digests = [plan.checksum].compactMap(\.self) + state.withLock { $0.serverDigests }
-        for digest in digests { try file.keepDigest(digest.algorithm) }
+        for digest in digests { try file.digest(digest.algorithm) }
         return file
     }
 
@@ -108,11 +100,11 @@ final class Download: Sendable {
         let total = Self.total(of: head, verdict)
         let published = state.withLock { $0.published }
         let placement = plan.placement(of: try target(for: head, name: name, total: total), replacing: published)
-        let folder = placement.target.deletingLastPathComponent()
-        try FilePlacement.makeFolder(folder)
+        try placement.makeFolder()
         let replaces = try placement.check()
         let shared = plan.sharedPlace(for: attempt.subject)
-        let file = try emptyFile(in: folder, at: shared, isPrivate: replaces)
+        let file = try emptyFile(
+            in: placement.target.deletingLastPathComponent(), at: shared, isPrivate: replaces)
         let mayResume = attempt.mayResume && !head.hasContentCoding && head.field("Accept-Ranges") != "none"
         let record = PartialRecord(
             identity: PartialRecord.identity(of: attempt.subject), location: Redaction.location(of: head.url),
@@ -120,7 +112,7 @@ final class Download: Sendable {
         state.withLock {
             $0.begin(record, target: placement.target, digest: attempt.callerAsksForRange ? nil : digest)
         }
-        if shared != nil, record.validator != nil { try record.write(to: file.place) }
+        if shared != nil, record.validator != nil { try record.write(to: file.place.record) }
         return file
     }
 
@@ -129,7 +121,7 @@ final class Download: Sendable {
         guard let choose = choice.withLock({ $0 }) else { return place }
         do { return try choose(head, place, total) } catch {
             // The file is not wanted, so nothing is left for others to go on from.
-            state.withLock { $0.spoil() }
+            state.withLock { $0.record = nil }
             throw error
         }
     }
@@ -146,8 +138,6 @@ final class Download: Sendable {
         dropSegments()
         if let file = state.withLock({ $0.file }) {
             if file.place.folder.path == folder.path, !file.isGone {
-                // The side file goes first, so that it never tells of bytes that are not there.
-                file.removeRecord()
                 try file.empty()
                 return file
             }
@@ -159,7 +149,6 @@ final class Download: Sendable {
             file.remove()
             throw CancellationError()
         }
-        file.removeRecord()
         try file.empty()
         return file
     }
@@ -171,8 +160,7 @@ final class Download: Sendable {
         let total = if case .rest(let total) = verdict { total } else { file.size as Int64? }
         let place = try target ?? plan.placement(of: self.target(for: head, name: record.name, total: total)).target
         if target == nil { try FilePlacement(target: place, ifExists: plan.ifExists, replacing: published).check() }
-        let there = file.size + bytesInSegments
-        state.withLock { $0.goOn(from: there, total: total, target: place, digest: digest) }
+        state.withLock { $0.goOn(total: total, target: place, digest: digest) }
         return file
     }
 
@@ -197,8 +185,7 @@ final class Download: Sendable {
     /// Drops bytes that are wrong, so that no later attempt goes on from them. Called on the queue.
     func spoil(_ file: PartialFile) throws {
         dropSegments()
-        file.removeRecord()
-        state.withLock { $0.spoil() }
+        state.withLock { $0.record = nil }
         try file.empty()
     }
 
@@ -221,33 +208,16 @@ final class Download: Sendable {
         }
     }
 
+    /// The digests that the file must have.
     private var digests: [FileDigest] {
         var digests = [plan.checksum].compactMap(\.self)
         for digest in state.withLock({ $0.serverDigests }) where !digests.contains(digest) { digests.append(digest) }
         return digests
     }
 
-    /// Whether the operation may begin again at once, after wrong bytes in a file of several parts, or if the file changed
-    /// between its segments. It may do so once.
-    func mayBeginAgain(after failure: AttemptFailure) -> Bool {
-        state.withLock { state in
-            (failure.code == .digestMismatch || state.hasChanged || state.isSpoilt) && state.beginAgain()
-        }
-    }
-
-    /// Whether the segments of the running attempt failed, after retries of their own.
-    var segmentsHaveFailed: Bool { state.withLock { $0.segmentsHaveFailed } }
-
     /// Whether the attempt brought the file further than any before.
     func hasGrown() async -> Bool {
-        await withCheckedContinuation { continuation in
-            queue.async { [self] in continuation.resume(returning: state.withLock { $0.noteGrowth() }) }
-        }
-    }
-
-    /// Notes what hears of the progress of the attempt that is about to be sent.
-    func noteListener(_ listener: (@Sendable (TransferProgress) -> Void)?) {
-        state.withLock { $0.listener = listener }
+        (try? await queue.run { [self] in state.withLock { $0.noteGrowth() } }) ?? false
     }
 
     /// Puts the complete file in its place.
@@ -270,7 +240,8 @@ final class Download: Sendable {
                 guard !file.isGone else {
                     throw RequestError(.fileFailed, stage: .decode, head: head, reason: "the partial file was removed")
                 }
-                let url = try FilePlacement(target: target, ifExists: plan.ifExists, replacing: published).move(file)
+                let url = try FilePlacement(target: target, ifExists: plan.ifExists, replacing: published).move(
+                    file.file)
                 let new = PublishedFile(target: target, url: url)
                 state.withLock { $0.moved(new) }
                 file.removeRecord()

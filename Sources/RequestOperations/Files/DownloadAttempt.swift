@@ -33,9 +33,9 @@ struct DownloadAttempt: Sendable {
         _ task: TransportTask, asking asked: RangeRequest?, over transport: any Transport,
         _ onHead: @escaping @Sendable (ResponseHead) throws -> Void
     ) async throws -> TransportResponse {
-        let receiver = DownloadReceiver(of: self, in: download, asked)
+        let receiver = DownloadReceiver(of: self, asked)
         let listener = task.onProgress
-        download.noteListener(listener)
+        download.state.withLock { $0.listener = listener }
         var task = task
         task.execution = .standard
         task.destination = .stream { piece in try await receiver.take(piece) }
@@ -43,103 +43,83 @@ struct DownloadAttempt: Sendable {
             task.onProgress = { progress in receiver.report(progress, to: listener) }
         }
         var response = try await transport.perform(task) { head in
-            let verdict = try verdict(on: head, asked)
+            let verdict = RangeVerdict(head, to: asked, callerAsksForRange: callerAsksForRange)
+            // Nobody else needs to see a head that is of no use.
+            if verdict == .askForWhole { throw AskForWhole() }
+            if verdict == .unaskedPart {
+                throw RequestError(
+                    .malformedResponse, stage: .validate, head: head, reason: "a part came that was not asked for")
+            }
+            if verdict == .complete { download.finding = .complete }
             try onHead(head)
             // The validation may accept any status, but the file is only the content of a successful response.
-            guard verdict != .notTheFile else {
-                throw RequestError(.unacceptableStatus, stage: .validate, head: head)
-            }
-            receiver.accept(head, verdict, at: asked?.offset ?? 0)
+            if verdict == .notTheFile { throw RequestError(.unacceptableStatus, stage: .validate, head: head) }
+            receiver.accept(head, verdict)
         }
         response.file = try await receiver.finish()
-        if let size = asked?.offset, download.isComplete {
+        if let size = asked?.offset, download.finding == .complete {
             listener?(TransferProgress(bytesReceived: size, bytesToReceive: size))
         }
         return response
     }
-
-    /// Judges a head, and rejects one that nobody else needs to see.
-    private func verdict(on head: ResponseHead, _ asked: RangeRequest?) throws -> RangeVerdict {
-        let verdict = RangeVerdict(head, to: asked, callerAsksForRange: callerAsksForRange)
-        switch verdict {
-        case .askForWhole:
-            throw AskForWhole()
-        case .unaskedPart:
-            throw RequestError(
-                .malformedResponse, stage: .validate, head: head, reason: "a part came that was not asked for")
-        case .complete:
-            download.noteComplete()
-        case .whole, .beginning, .rest, .notTheFile:
-            break
-        }
-        return verdict
-    }
 }
 
 /// Takes the response to one request of a download.
-final class DownloadReceiver: Sendable {
-    private enum State {
-        case waiting
-        /// The head was accepted.
-        case accepted(ResponseHead, RangeVerdict, offset: Int64)
-        /// The file takes the content.
-        case open(ResponseHead, RangeVerdict, PartialFile, offset: Int64, Content?)
-    }
-
-    /// The digest of the content of this response alone.
-    private struct Content: Sendable {
-        let expected: FileDigest
-        let digest: SHA2
+private final class DownloadReceiver: Sendable {
+    /// A response whose head was accepted.
+    private struct Accepted {
+        let head: ResponseHead
+        let verdict: RangeVerdict
+        /// The file that takes the content; `nil` before the first bytes.
+        var file: PartialFile?
+        /// The digest that the content of this response alone must have, and the one that it has so far.
+        var content: (expected: FileDigest, digest: SHA2)?
     }
 
     private let attempt: DownloadAttempt
-    private let download: Download
-    /// Whether only a part of what is missing was asked for.
-    private let isForPart: Bool
-    private let state = Locked(State.waiting)
+    private let asked: RangeRequest?
+    private let state = Locked<Accepted?>(nil)
 
-    init(of attempt: DownloadAttempt, in download: Download, _ asked: RangeRequest?) {
+    private var download: Download { attempt.download }
+
+    init(of attempt: DownloadAttempt, _ asked: RangeRequest?) {
         self.attempt = attempt
-        self.download = download
-        isForPart = asked?.length != nil
+        self.asked = asked
     }
 
-    /// Notes the head that was accepted.
-    ///
-    /// - Parameters:
-    ///   - head: The head of the response.
-    ///   - verdict: What the response means for the file.
-    ///   - offset: How many bytes are there.
-    func accept(_ head: ResponseHead, _ verdict: RangeVerdict, at offset: Int64) {
-        let offset = verdict.beginsFile ? 0 : offset
-        state.withLock { $0 = .accepted(head, verdict, offset: offset) }
+    /// Notes the head that was accepted, and what the response means for the file.
+    func accept(_ head: ResponseHead, _ verdict: RangeVerdict) {
+        state.withLock { $0 = Accepted(head: head, verdict: verdict) }
     }
+
+    /// Whether the response has only a part of what is missing.
+    private func isPart(_ verdict: RangeVerdict) -> Bool { asked?.length != nil && verdict != .whole }
 
     /// Writes the next bytes of the content.
     func take(_ piece: Data) async throws {
         try await download.queue.run { [self] in
-            let (_, verdict, file, content) = try opened()
+            let (accepted, file) = try opened()
             try download.check(attempt.number)
             // The content of a 416 is a message for people.
-            guard verdict != .complete else { return }
+            guard accepted.verdict != .complete else { return }
             try file.append(piece)
-            content?.digest.update(piece)
+            accepted.content?.digest.update(piece)
         }
     }
 
     /// Ends the response after its last byte. Returns the partial file.
     func finish() async throws -> URL {
         try await download.queue.run { [self] in
-            let (head, verdict, file, content) = try opened()
+            let (accepted, file) = try opened()
             try download.check(attempt.number)
-            if verdict != .complete, let content, content.digest.digest != content.expected.bytes {
+            if accepted.verdict != .complete, let (expected, digest) = accepted.content, digest.digest != expected.bytes
+            {
                 try download.spoil(file)
                 throw RequestError(
-                    .digestMismatch, stage: .transfer, head: head,
-                    reason: "the content does not have the \(content.expected.algorithm.rawValue) that the server named"
-                )
+                    .digestMismatch, stage: .transfer, head: accepted.head,
+                    reason: "the content does not have the \(expected.algorithm.rawValue) that the server named")
             }
-            try download.checkLength(of: file, head, mayBeShorter: isForPart && verdict != .whole)
+            try download.checkLength(of: file, accepted.head, mayBeShorter: isPart(accepted.verdict))
             return URL(fileURLWithPath: file.place.file)
         }
     }
@@ -147,41 +127,36 @@ final class DownloadReceiver: Sendable {
     /// Tells a listener how far the whole file has come. Bytes of a response that is not accepted do not count.
     func report(_ progress: TransferProgress, to listener: @Sendable (TransferProgress) -> Void) {
         var progress = progress
-        let accepted = state.withLock { state -> (RangeVerdict, Int64)? in
-            switch state {
-            case .waiting: nil
-            case .accepted(_, let verdict, let offset), .open(_, let verdict, _, let offset, _): (verdict, offset)
-            }
-        }
-        guard let (verdict, offset) = accepted else {
+        guard let verdict = state.withLock({ $0?.verdict }) else {
             guard progress.bytesToSend != nil else { return }
             (progress.bytesReceived, progress.bytesToReceive) = (0, nil)
             return listener(progress)
         }
         guard verdict != .complete else { return }
-        // Segments of a state of the file that is out of date are about to be dropped.
-        progress.bytesReceived += verdict.beginsFile ? 0 : offset + download.bytesInSegments
-        if isForPart, verdict != .whole {
-            progress.bytesToReceive = download.total
-        } else {
-            progress.bytesToReceive = progress.bytesToReceive.map { $0.adding(offset) }
+        let offset = verdict.beginsFile ? 0 : asked?.offset ?? 0
+        download.state.withLock { state in
+            // Segments of a state of the file that is out of date are about to be dropped.
+            if !verdict.beginsFile { progress.bytesReceived += offset + state.bytesInSegments }
+            progress.bytesToReceive =
+                isPart(verdict) ? state.record?.total : progress.bytesToReceive.map { $0.adding(offset) }
         }
         listener(progress)
     }
 
     /// Opens the file when the first bytes come, or at the end. Called on the queue.
-    private func opened() throws -> (ResponseHead, RangeVerdict, PartialFile, Content?) {
-        switch state.withLock({ $0 }) {
-        case .waiting:
+    private func opened() throws -> (Accepted, PartialFile) {
+        guard var accepted = state.withLock({ $0 }) else {
             throw RequestError(.unknown, stage: .transfer, reason: "the transport presented no head")
-        case .accepted(let head, let verdict, let offset):
-            let file = try download.open(for: head, verdict, of: attempt)
-            let expected = head.hasContentCoding ? nil : head.field("Content-Digest").flatMap(FileDigest.strongest)
-            let content = expected.map { Content(expected: $0, digest: SHA2($0.algorithm.function)) }
-            state.withLock { $0 = .open(head, verdict, file, offset: offset, content) }
-            return (head, verdict, file, content)
-        case .open(let head, let verdict, let file, _, let content):
-            return (head, verdict, file, content)
         }
+        if let file = accepted.file { return (accepted, file) }
+        let head = accepted.head
+        let file = try download.open(for: head, accepted.verdict, of: attempt)
+        accepted.file = file
+        if !head.hasContentCoding, let expected = head.field("Content-Digest").flatMap(FileDigest.strongest) {
+            accepted.content = (expected, SHA2(expected.algorithm.function))
+        }
+        let opened = accepted
+        state.withLock { $0 = opened }
+        return (accepted, file)
     }
 }

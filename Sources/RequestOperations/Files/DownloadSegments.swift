@@ -12,19 +12,18 @@ extension Download {
 
     // MARK: The first part
 
-    /// The request for the first part of a file; `nil` if the whole is asked for at once.
-    ///
-    /// Its response tells whether the server has ranges, the length and the validator.
-    var requestForFirstPart: RangeRequest? {
-        isSegmented ? RangeRequest(offset: 0, validator: nil, total: nil, length: SegmentLayout.smallest) : nil
-    }
-
     /// The request for the next part of what is missing, in place of one for all of it.
-    func part(of request: RangeRequest) -> RangeRequest {
-        guard isSegmented, let total = request.total, request.offset < total else { return request }
+    ///
+    /// - Parameter rest: The request for the rest; `nil` if nothing is there. The response to the request for the first part
+    ///   then tells whether the server has ranges, the length and the validator.
+    func part(of rest: RangeRequest?) -> RangeRequest? {
+        guard isSegmented else { return rest }
+        guard var part = rest else {
+            return RangeRequest(offset: 0, validator: nil, total: nil, length: SegmentLayout.smallest)
+        }
+        guard let total = part.total, part.offset < total else { return rest }
         let next = state.withLock { $0.segments.first?.start } ?? total
-        var part = request
-        part.length = min(SegmentLayout.smallest, next - request.offset)
+        part.length = min(SegmentLayout.smallest, next - part.offset)
         return part
     }
 
@@ -75,7 +74,7 @@ extension Download {
         _ missing: [MissingSegment], atMost width: Int, for operation: DownloadOperation
     ) async throws -> Int {
         let attempt = state.withLock { $0.attempt }
-        let before = try await queue.run { [self] in received }
+        let before = try await queue.run { [self] in state.withLock { $0.received } }
         let members = missing.map { SegmentOperation($0, of: operation, in: self, attempt: attempt) }
         let batch = RequestBatch(members, policy: .collectAll, maximumConcurrency: width)
         for member in members {
@@ -89,15 +88,17 @@ extension Download {
         await batch.runAsLink(by: .ofCurrentOperation)
         try Task.checkCancellation()
         let failed = members.filter { $0.error != nil }
-        guard let first = failed.first(where: { !($0.error is CancellationError) }) ?? failed.first,
-            let error = failed.first(where: \.failsDownload)?.error ?? first.error
-        else { return 0 }
-        let isRefused = width > 1 && !failed.contains(where: \.failsDownload)
-        if isRefused, try await queue.run({ [self] in received }) > before { return failed.count }
-        if failed.contains(where: { $0.refusal == .anotherState }) { noteChange() }
-        state.withLock { $0.noteFailedSegments() }
-        try await queue.run { [self] in try dropIfChanged() }
-        throw error
+        let uncancelled = failed.filter { !($0.error is CancellationError) }
+        let broken = uncancelled.first { $0.refusal == nil }
+        guard let error = (broken ?? uncancelled.first ?? failed.first)?.error else { return 0 }
+        return try await queue.run { [self] in
+            if width > 1, broken == nil, state.withLock({ $0.received }) > before { return failed.count }
+            if failed.contains(where: { $0.refusal == .anotherState }) { finding = .changed }
+            if finding != .changed { finding = .segmentsFailed }
+            // Bytes of a file that has changed on the server are of no use.
+            if finding == .changed, let file = state.withLock({ $0.file }) { try spoil(file) }
+            throw error
+        }
     }
 
     /// Shares out what is missing, and makes the files for it.
@@ -106,28 +107,34 @@ extension Download {
         guard let file = known, let total = record?.total, file.size < total, let validator = record?.validator else {
             return []
         }
-        let files = [FileSegment(start: 0, file: file)] + segments
+        var files = [FileSegment(start: 0, file: file)] + segments
         let pieces = SegmentLayout.pieces(
-            missingIn: files.map { SegmentLayout.Part(start: $0.start, end: $0.end) }, of: total, atMost: count)
-        let starts = Set(files.map(\.start)).union(pieces.map(\.start)).subtracting([0]).sorted()
+            missingIn: files.map { $0.start..<$0.end }, of: total, atMost: count)
+        let starts = pieces.map(\.start).filter { start in !files.contains { $0.start == start } }
         // The side file names the segments before they are there, so that none is forgotten.
-        let named = state.withLock { $0.nameSegments(starts) }
-        if plan.leavesPartials { try named?.write(to: file.place) }
-        let all =
-            try files
-            + starts.filter { start in !files.contains { $0.start == start } }.map { start in
-                let new = try PartialFile.made(at: file.place.segment(from: start))
-                try new.empty()
-                return FileSegment(start: start, file: new)
-            }
-        guard state.withLock({ $0.keep(all.dropFirst().sorted { $0.start < $1.start }) }) else {
+        let named = state.withLock { state in
+            state.record?.segments = (segments.map(\.start) + starts).sorted()
+            return state.record
+        }
+        if plan.leavesPartials { try named?.write(to: file.place.record) }
+        for start in starts {
+            let new = try PartialFile.made(at: file.place.segment(from: start))
+            try new.empty()
+            files.append(FileSegment(start: start, file: new))
+        }
+        let kept = files.dropFirst().sorted { $0.start < $1.start }
+        guard state.withLock({ $0.keep(kept) }) else {
             // The operation has ended. It removed only the files that it knew.
-            for segment in all.dropFirst() where !plan.leavesPartials { segment.file.remove() }
+            for segment in kept where !plan.leavesPartials { segment.file.remove() }
             throw CancellationError()
         }
         return pieces.compactMap { piece in
-            all.first { $0.start == piece.start }
-                .map { MissingSegment(segment: $0, range: piece.range, validator: validator, total: total) }
+            files.first { $0.start == piece.start }.map { segment in
+                let asked = RangeRequest(
+                    offset: piece.range.lowerBound, validator: validator, total: total,
+                    length: piece.length)
+                return (segment, asked)
+            }
         }
     }
 
@@ -139,44 +146,17 @@ extension Download {
             try file.append(segment.file.bytes(from: file.size - segment.start, atMost: Self.moveSize))
         } else {
             segment.file.remove()
-            state.withLock { $0.dropFirstSegment() }
+            state.withLock { _ = $0.segments.removeFirst() }
         }
         return true
     }
 
-    // MARK: Progress
-
-    /// How many bytes of the whole file are there.
-    private var received: Int64 {
-        let (file, segments) = state.withLock { ($0.file, $0.segments) }
-        return segments.reduce(file?.size ?? 0) { $0 + $1.file.size }
-    }
-
     /// Tells the listener of the attempt how far the whole file has come, at most 20 times a second.
     func report(isLast: Bool = false) {
-        guard let listener = state.withLock({ $0.file == nil ? nil : $0.listenerToTell(isLast: isLast) }) else {
-            return
+        let (listener, received, total) = state.withLock { state in
+            (state.file == nil ? nil : state.listenerToTell(isLast: isLast), state.received, state.record?.total)
         }
-        listener(TransferProgress(bytesReceived: received, bytesToReceive: total))
-    }
-
-    /// The bytes that are in segments. Can be called from anywhere while no segment is being downloaded.
-    var bytesInSegments: Int64 { state.withLock { $0.segments }.reduce(0) { $0 + $1.file.size } }
-
-    /// The length of the whole file, if it is known. Can be called from anywhere.
-    var total: Int64? { state.withLock { $0.record?.total } }
-
-    // MARK: The end
-
-    /// Notes that a response to a request for a segment is of another state of the file. Can be called from anywhere.
-    func noteChange() {
-        state.withLock { $0.noteChange() }
-    }
-
-    /// Drops all bytes if the file on the server has changed.
-    private func dropIfChanged() throws {
-        let (changed, known) = state.withLock { ($0.hasChanged, $0.file) }
-        if changed, let known { try spoil(known) }
+        listener?(TransferProgress(bytesReceived: received, bytesToReceive: total))
     }
 
     /// Removes the segments. Can be called from anywhere.
@@ -195,83 +175,57 @@ struct FileSegment: Sendable {
     var end: Int64 { start + file.size }
 }
 
-/// Bytes of a file that one request asks for, and the file that they are appended to.
-struct MissingSegment: Sendable {
-    let segment: FileSegment
-    let range: Range<Int64>
-    let validator: StrongValidator
-    /// The length of the whole file.
-    let total: Int64
-}
+/// The file that bytes are appended to, and the request for them. The request has a length.
+typealias MissingSegment = (segment: FileSegment, asked: RangeRequest)
 
 /// How the missing bytes of a file are shared out among requests that run at once. A pure function.
 enum SegmentLayout {
     /// What is worth a request of its own, in bytes.
     static let smallest: Int64 = 1 << 20
 
-    /// Bytes that are there, from the beginning of the file or from some place in it.
-    struct Part: Sendable, Hashable {
-        /// Where in the whole file the part begins.
-        let start: Int64
-        /// Where it ends at present.
-        let end: Int64
-    }
-
     /// Bytes that one request asks for.
     struct Piece: Sendable, Hashable {
         /// Where the part begins that the bytes belong to. A new part begins with the range.
         let start: Int64
         let range: Range<Int64>
+
+        var length: Int64 { range.upperBound - range.lowerBound }
     }
 
-    /// Shares out what is missing.
+    /// Shares out what is missing, so that the largest piece is as small as possible.
     ///
     /// - Parameters:
-    ///   - parts: What is there, in order. The first part begins at 0.
+    ///   - parts: The bytes that are there, in order. The first part begins at 0. A part may be empty.
     ///   - total: The length of the whole file.
     ///   - count: How many pieces are made at most. There is one at least for each gap.
     /// - Returns: The pieces, in order.
-    static func pieces(missingIn parts: [Part], of total: Int64, atMost count: Int) -> [Piece] {
+    static func pieces(missingIn parts: [Range<Int64>], of total: Int64, atMost count: Int) -> [Piece] {
         let gaps = gaps(in: parts, of: total)
-        return zip(gaps, shares(of: gaps, atMost: count)).flatMap { gap, share in split(gap, in: share) }
-    }
-
-    private static func gaps(in parts: [Part], of total: Int64) -> [Piece] {
-        let nextStarts = parts.dropFirst().map(\.start) + [total]
-        var reached: Int64 = 0
-        return zip(parts, nextStarts).compactMap { part, next in
-            reached = max(reached, part.end)
-            guard reached < next else { return nil }
-            // A part that lies within the one before cannot go on.
-            return Piece(start: part.end == reached ? part.start : reached, range: reached..<next)
-        }
-    }
-
-    /// In how many pieces each gap is split, so that the largest piece is as small as possible.
-    private static func shares(of gaps: [Piece], atMost count: Int) -> [Int64] {
         var shares = gaps.map { _ in Int64(1) }
-        var left = count - gaps.count
-        while left > 0 {
+        for _ in 0..<max(count - gaps.count, 0) {
             let sizes = zip(gaps, shares).map { gap, share in gap.length / share }
             guard let largest = sizes.indices.max(by: { sizes[$0] < sizes[$1] }),
                 gaps[largest].length / (shares[largest] + 1) >= smallest
             else { break }
             shares[largest] += 1
-            left -= 1
         }
-        return shares
-    }
-
-    private static func split(_ gap: Piece, in share: Int64) -> [Piece] {
-        let size = gap.length / share
-        return (0..<share).map { number in
-            let lower = gap.range.lowerBound + number * size
-            let upper = number == share - 1 ? gap.range.upperBound : lower + size
-            return Piece(start: number == 0 ? gap.start : lower, range: lower..<upper)
+        return zip(gaps, shares).flatMap { gap, share in
+            (0..<share).map { number in
+                let lower = gap.range.lowerBound + number * (gap.length / share)
+                let upper = number == share - 1 ? gap.range.upperBound : lower + gap.length / share
+                return Piece(start: number == 0 ? gap.start : lower, range: lower..<upper)
+            }
         }
     }
-}
 
-extension SegmentLayout.Piece {
-    fileprivate var length: Int64 { range.upperBound - range.lowerBound }
+    private static func gaps(in parts: [Range<Int64>], of total: Int64) -> [Piece] {
+        let nextStarts = parts.dropFirst().map(\.lowerBound) + [total]
+        var reached: Int64 = 0
+        return zip(parts, nextStarts).compactMap { part, next in
+            reached = max(reached, part.upperBound)
+            guard reached < next else { return nil }
+            // A part that lies within the one before cannot go on.
+            return Piece(start: part.upperBound == reached ? part.lowerBound : reached, range: reached..<next)
+        }
+    }
 }

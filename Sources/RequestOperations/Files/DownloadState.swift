@@ -13,26 +13,26 @@ struct DownloadState {
     }
 
     /// What the running attempt has found out.
-    private enum Finding {
+    enum Finding {
         case nothing
         /// A response with status 416 said that nothing is left to send.
         case complete
         /// The segments failed. They were retried by themselves.
         case segmentsFailed
-        /// A response to a request for a segment was of another state of the file.
+        /// A response to a request for a segment was of another state of the file. The segments failed.
         case changed
     }
 
     private var phase = Phase.empty
     /// The number of the attempt that may write. An attempt that was left behind may still run.
     private(set) var attempt = 0
+    var finding = Finding.nothing
     /// Whether the file is put together of several responses, or of an earlier operation's bytes.
     private var isCombined = false
-    private var finding = Finding.nothing
-    /// Whether the download has begun again after wrong bytes.
+    /// Whether the download has begun again after wrong bytes. It is then asked for as a whole.
     private(set) var hasBegunAgain = false
-    /// What the partial file is a part of.
-    private(set) var record: PartialRecord?
+    /// What the partial file is a part of; `nil` if its bytes are wrong.
+    var record: PartialRecord?
     /// Where the file goes.
     private(set) var target: URL?
     /// The digests that the server named for the whole file.
@@ -61,19 +61,13 @@ struct DownloadState {
         }
     }
 
-    /// Whether a response said that nothing is left to send.
-    var isComplete: Bool { if case .complete = finding { true } else { false } }
+    /// How many bytes are in segments.
+    var bytesInSegments: Int64 { segments.reduce(0) { $0 + $1.file.size } }
 
-    /// Whether the file on the server changed while its segments were downloaded.
-    var hasChanged: Bool { if case .changed = finding { true } else { false } }
+    /// How many bytes of the whole file are there.
+    var received: Int64 { (file?.size ?? 0) + bytesInSegments }
 
-    /// Whether the segments of the running attempt failed.
-    var segmentsHaveFailed: Bool {
-        switch finding {
-        case .segmentsFailed, .changed: true
-        case .nothing, .complete: false
-        }
-    }
+    // MARK: Attempts
 
     /// Begins an attempt. Returns its number, or `nil` if the operation has ended.
     mutating func beginAttempt() -> Int? {
@@ -91,30 +85,25 @@ struct DownloadState {
         return attempt
     }
 
-    /// The running attempt has heard that nothing is left to send.
-    mutating func noteComplete() {
-        finding = .complete
-    }
-
-    /// The segments of the running attempt have failed.
-    mutating func noteFailedSegments() {
-        if !hasChanged { finding = .segmentsFailed }
-    }
-
-    /// A response to a request for a segment is of another state of the file.
-    mutating func noteChange() {
-        finding = .changed
-    }
+    /// Whether an attempt may write.
+    func mayWrite(_ attempt: Int) -> Bool { attempt == self.attempt && !isOver }
 
     /// Notes how far the file has come. Returns whether that is further than ever.
     mutating func noteGrowth() -> Bool {
-        let size = (file?.size ?? 0) + segments.reduce(0) { $0 + $1.file.size }
-        defer { furthest = max(furthest, size) }
-        return size > furthest
+        defer { furthest = max(furthest, received) }
+        return received > furthest
     }
 
-    /// Whether an attempt may write.
-    func mayWrite(_ attempt: Int) -> Bool { attempt == self.attempt && !isOver }
+    /// Whether the download may begin again at once after a failure: after wrong bytes in a file of several parts, or if the
+    /// file changed between its segments. It may do so once.
+    mutating func beginAgain(after code: RequestError.Code) -> Bool {
+        let isSpoilt = code == .digestMismatch || file != nil && record == nil
+        guard finding == .changed || isCombined && isSpoilt, !hasBegunAgain else { return false }
+        hasBegunAgain = true
+        return true
+    }
+
+    // MARK: Files
 
     /// Takes over a partial file. Returns `false` if the operation has ended.
     mutating func keep(_ file: PartialFile, _ record: PartialRecord?) -> Bool {
@@ -142,35 +131,12 @@ struct DownloadState {
     }
 
     /// A response with the rest of the file begins, or one that says that nothing is left.
-    mutating func goOn(from size: Int64, total: Int64?, target: URL, digest: FileDigest?) {
+    mutating func goOn(total: Int64?, target: URL, digest: FileDigest?) {
         record?.total = total
         self.target = target
         if let digest { serverDigests.append(digest) }
         isCombined = true
-        resumedBytes = size
-    }
-
-    /// Whether the bytes of several responses were wrong, and were dropped.
-    var isSpoilt: Bool { file != nil && record == nil && isCombined }
-
-    /// The bytes that are there are wrong.
-    mutating func spoil() {
-        record = nil
-    }
-
-    /// Whether the download may begin again after wrong bytes, which it may do once.
-    mutating func beginAgain() -> Bool {
-        guard isCombined || hasChanged, !hasBegunAgain else { return false }
-        hasBegunAgain = true
-        return true
-    }
-
-    // MARK: Segments
-
-    /// Names the segments in the record. Returns the record.
-    mutating func nameSegments(_ starts: [Int64]) -> PartialRecord? {
-        record?.segments = starts
-        return record
+        resumedBytes = received
     }
 
     /// Keeps the segments that are about to be downloaded. Returns `false` if the operation has ended.
@@ -179,10 +145,6 @@ struct DownloadState {
         self.segments = segments
         isCombined = true
         return true
-    }
-
-    mutating func dropFirstSegment() {
-        segments.removeFirst()
     }
 
     /// Takes all segments out.

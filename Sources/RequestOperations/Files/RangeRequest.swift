@@ -1,7 +1,7 @@
 /// A request for the rest of a file of which the beginning is there, or for a part of it (RFC 9110, section 14.2).
 package struct RangeRequest: Sendable, Hashable {
     /// How many bytes are there. 0 for the first part of a file.
-    let offset: Int64
+    var offset: Int64
     /// The validator of the response that they came from; `nil` for the first part of a file.
     let validator: StrongValidator?
     /// The length of the whole file, if it is known.

@@ -1,7 +1,7 @@
 /// An operation that downloads one segment of a file. It has slots and retries of its own.
 // Unchecked, as its superclass is. The lock of `segmentState` guards what changes.
 final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
-    fileprivate struct State {
+    private struct State {
         /// The number of the attempt that may write. One that was left behind may still run.
         var number = 0
         /// What that attempt asked for.
@@ -25,7 +25,11 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
         case anotherState
     }
 
-    private let missing: MissingSegment
+    private let segment: FileSegment
+    /// The request for all that the segment lacked at first.
+    private let missing: RangeRequest
+    /// Where the segment ends when it is complete.
+    private let end: Int64
     private let owner: DownloadOperation
     private let download: Download
     /// The attempt of the download that the segment belongs to.
@@ -33,7 +37,8 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
     private let segmentState = Locked(State())
 
     init(_ missing: MissingSegment, of owner: DownloadOperation, in download: Download, attempt: Int) {
-        self.missing = missing
+        (segment, self.missing) = missing
+        end = missing.asked.offset + (missing.asked.length ?? 0)
         self.owner = owner
         self.download = download
         attemptOfDownload = attempt
@@ -51,9 +56,6 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
     var error: (any Error)? {
         if case .failure(let error)? = result { error } else { nil }
     }
-
-    /// Whether it failed in another way than by a refusal or a cancel.
-    var failsDownload: Bool { error.map { refusal == nil && !($0 is CancellationError) } ?? false }
 
     // MARK: Stages
 
@@ -83,11 +85,10 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
     /// Begins an attempt. Called on the queue of the download.
     private func begin() throws -> (Int, RangeRequest) {
         try download.check(attemptOfDownload)
-        let offset = missing.segment.end
-        let asked = RangeRequest(
-            offset: offset, validator: missing.validator, total: missing.total,
-            length: missing.range.upperBound - offset)
-        return segmentState.withLock { state in
+        var asked = missing
+        asked.offset = segment.end
+        asked.length = end - segment.end
+        return segmentState.withLock { [asked] state in
             state.number += 1
             state.asked = asked
             state.refusal = nil
@@ -98,17 +99,15 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
     /// Appends bytes. Called on the queue of the download.
     private func take(_ piece: Data, in number: Int) throws {
         try download.check(attemptOfDownload)
-        let isCurrent = segmentState.withLock { state in
-            guard state.number == number else { return false }
-            state.hasRenewedURL = false
-            return true
-        }
-        guard isCurrent else { throw CancellationError() }
-        guard missing.segment.end + Int64(piece.count) <= missing.range.upperBound else {
+        guard segmentState.withLock({ $0.number }) == number else { throw CancellationError() }
+        guard segment.end + Int64(piece.count) <= end else {
             throw RequestError(.malformedResponse, stage: .transfer, reason: "more bytes arrived than were asked for")
         }
-        try missing.segment.file.append(piece)
-        segmentState.withLock { $0.hasGrown = true }
+        try segment.file.append(piece)
+        segmentState.withLock { state in
+            state.hasRenewedURL = false
+            state.hasGrown = true
+        }
         download.report()
     }
 
@@ -131,7 +130,7 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
                 .malformedResponse, stage: .validate, head: head,
                 reason: "the response to the request for a segment has the whole of something")
         case .beginning, .complete, .askForWhole, .unaskedPart:
-            download.noteChange()
+            download.finding = .changed
             throw RequestError(
                 .malformedResponse, stage: .validate, head: head, reason: "the file changed between its segments")
         }
@@ -145,35 +144,28 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
     }
 
     override func validate(_ response: TransportResponse) async throws {
-        let end = try await download.queue.run { [missing] in missing.segment.end }
-        guard end == missing.range.upperBound else {
+        guard try await download.queue.run({ [segment] in segment.end }) == end else {
             throw RequestError(
                 .truncatedBody, stage: .transfer, head: response.head, reason: "a part of the segment is missing")
         }
     }
 
     override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
-        if configuration.retryPolicy.maximumRetries > 0, owner.expireURL(after: failure),
-            segmentState.withLock({ $0.renewURL() })
+        // A new URL may be asked for again when bytes have come since the last time.
+        if configuration.retryPolicy.maximumRetries > 0, owner.expireURL(after: failure, isOnlyRequest: false),
+            !segmentState.withLock({ state in
+                defer { state.hasRenewedURL = true }
+                return state.hasRenewedURL
+            })
         {
             return .retry(after: .zero)
         }
         // As in the download, an attempt that brought bytes is no failure of the segment.
-        guard segmentState.withLock({ $0.takeGrowth() }) else { return await super.retryDecision(after: failure) }
+        let hasGrown = segmentState.withLock { state in
+            defer { state.hasGrown = false }
+            return state.hasGrown
+        }
+        guard hasGrown else { return await super.retryDecision(after: failure) }
         return await super.retryDecision(after: failure.asFirst).restarting
-    }
-}
-
-extension SegmentOperation.State {
-    /// Whether bytes have come since the last failure, of which this is the next.
-    fileprivate mutating func takeGrowth() -> Bool {
-        defer { hasGrown = false }
-        return hasGrown
-    }
-
-    /// Whether a new URL may be asked for. It may be, if bytes have come since the last time.
-    fileprivate mutating func renewURL() -> Bool {
-        defer { hasRenewedURL = true }
-        return !hasRenewedURL
     }
 }

@@ -60,17 +60,21 @@ import Testing
     @Test func `Only a file of several parts is begun again, and once`() {
         var state = holding()
         state.begin(record, target: folder.file(), digest: nil)
-        let whole = state.beginAgain()
-        state.goOn(from: 4, total: 8, target: folder.file(), digest: nil)
-        let (first, second) = (state.beginAgain(), state.beginAgain())
+        let whole = state.beginAgain(after: .digestMismatch)
+        state.goOn(total: 8, target: folder.file(), digest: nil)
+        let (first, second) = (
+            state.beginAgain(after: .digestMismatch), state.beginAgain(after: .digestMismatch)
+        )
         #expect(!whole && first && !second)
     }
 
-    @Test func `Wrong bytes are not gone on from`() {
+    @Test func `Wrong bytes are not gone on from, and the download begins again once`() {
         var state = holding()
         #expect(state.record?.rangeRequest(from: 4, of: "") != nil)
-        state.spoil()
-        #expect(state.record == nil)
+        state.goOn(total: 8, target: folder.file(), digest: nil)
+        state.record = nil
+        let (first, second) = (state.beginAgain(after: .connectionLost), state.beginAgain(after: .connectionLost))
+        #expect(first && !second)
     }
 
     /// A state with a partial file.

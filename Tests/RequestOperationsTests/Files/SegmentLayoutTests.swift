@@ -10,9 +10,8 @@ import Testing
     /// The pieces, in MiB.
     private func pieces(after parts: (start: Int64, end: Int64)..., of total: Int64, atMost count: Int) -> [Piece] {
         SegmentLayout.pieces(
-            missingIn: parts.map {
-                SegmentLayout.Part(start: $0.start * Self.mebibyte, end: $0.end * Self.mebibyte)
-            }, of: total * Self.mebibyte, atMost: count)
+            missingIn: parts.map { $0.start * Self.mebibyte..<$0.end * Self.mebibyte }, of: total * Self.mebibyte,
+            atMost: count)
     }
 
     private func piece(_ start: Int64, _ range: Range<Int64>) -> Piece {
@@ -29,7 +28,7 @@ import Testing
     @Test func `No piece is smaller than a MiB`() {
         #expect(pieces(after: (0, 1), of: 3, atMost: 4) == [piece(0, 1..<2), piece(2, 2..<3)])
         #expect(
-            SegmentLayout.pieces(missingIn: [.init(start: 0, end: 5)], of: 9, atMost: 4) == [
+            SegmentLayout.pieces(missingIn: [0..<5], of: 9, atMost: 4) == [
                 .init(start: 0, range: 5..<9)
             ])
     }
@@ -72,7 +71,7 @@ import Testing
             let bounds = (0..<4).map { _ in Int64.random(in: 0...total, using: &random) }.sorted()
             let parts = [(0, bounds[0]), (bounds[1], bounds[2]), (bounds[3], bounds[3])]
             let pieces = SegmentLayout.pieces(
-                missingIn: parts.map { SegmentLayout.Part(start: $0.0, end: $0.1) }, of: total,
+                missingIn: parts.map { $0.0..<$0.1 }, of: total,
                 atMost: Int.random(in: 1...6, using: &random))
             let ends = parts.filter { $0.0 < $0.1 }.map { $0.0..<$0.1 } + pieces.map(\.range)
             var reached: Int64 = 0
