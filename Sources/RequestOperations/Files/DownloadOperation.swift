@@ -46,15 +46,18 @@
 /// of ``makeTask(for:)`` must return the task of `super`, which it may change except for its destination and its execution. An
 /// override of ``RetryingOperation/retryDecision(afterSuccess:attempt:)`` finds the file in its place. The file of another
 /// attempt replaces it, whatever the policy for existing files, unless it was changed.
-// Unchecked, as its superclass is. This class adds only constants.
+// Unchecked, as its superclass is. This class adds constants, and a source that only an initialiser replaces.
 open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Sendable {
-    private enum Source: Sendable {
+    /// Where the request of an attempt comes from.
+    enum Source: Sendable {
         case request
-        case endpoint(Result<EndpointRequest, any Error>)
+        /// The request was made before, or could not be made. Each attempt makes its body, unless the request has it.
+        case prepared(Result<(@Sendable () throws -> RequestBody)?, any Error>)
         case provider(DownloadURLSource)
     }
 
-    private let source: Source
+    /// Where the request of an attempt comes from. An initialiser may replace it.
+    final var source = Source.request
     private let download: Download
 
     /// Makes an operation that downloads the response to a request.
@@ -75,42 +78,11 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
         resume resumption: DownloadResumption = .betweenAttempts, segments: Int = 1, checksum: FileDigest? = nil,
         configuration: RequestConfiguration = .default
     ) {
-        source = .request
         download = Download(
             DownloadPlan(
                 destination: destination, ifExists: ifExists, resumption: resumption, checksum: checksum,
                 segments: segments))
         super.init(request, decoder: .ofDownload, configuration: configuration.withoutElapsedLimit)
-    }
-
-    /// Makes an operation that downloads the response to an endpoint, with the endpoint's method and parameters.
-    ///
-    /// The type of the endpoint's response does not matter.
-    ///
-    /// - Parameters:
-    ///   - endpoint: The endpoint. Its properties are read now.
-    ///   - baseURL: See ``Endpoint/urlRequest(relativeTo:)``.
-    ///   - destination: Where the file goes.
-    ///   - ifExists: What happens if there is a file already. ``ExistingFilePolicy/fail`` by default.
-    ///   - resumption: When the download goes on where it broke off. ``DownloadResumption/betweenAttempts`` by default.
-    ///   - segments: How many parts of the file are downloaded at once. 1 by default: the file comes in one response. So it
-    ///     does without resumption, and for any request that is not resumed.
-    ///   - checksum: The digest that the file must have. `nil`, the default, means any.
-    ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
-    public init(
-        _ endpoint: some Endpoint, relativeTo baseURL: URL, to destination: DownloadDestination,
-        ifExists: ExistingFilePolicy = .fail, resume resumption: DownloadResumption = .betweenAttempts,
-        segments: Int = 1, checksum: FileDigest? = nil, configuration: RequestConfiguration = .default
-    ) {
-        let prepared = Result { try EndpointRequest(endpoint, relativeTo: baseURL) }
-        source = .endpoint(prepared)
-        download = Download(
-            DownloadPlan(
-                destination: destination, ifExists: ifExists, resumption: resumption, checksum: checksum,
-                segments: segments))
-        super.init(
-            (try? prepared.get())?.request ?? .placeholder(endpoint.method, relativeTo: baseURL), decoder: .ofDownload,
-            configuration: endpoint.adjusted(configuration).withoutElapsedLimit)
     }
 
     /// Makes an operation that downloads from a URL that a closure provides, such as a signed URL that expires.
@@ -119,19 +91,12 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     ///   - provider: Provides the URL. Called before the first attempt. Called again before a later attempt if the server
     ///     has refused the URL with 401, 403 or 410 after it served an earlier attempt. That attempt follows at once. What
     ///     the provider throws fails the attempt, in the stage `process`.
-    ///   - destination: Where the file goes.
-    ///   - ifExists: What happens if there is a file already. ``ExistingFilePolicy/fail`` by default.
-    ///   - resumption: When the download goes on where it broke off. ``DownloadResumption/betweenAttempts`` by default.
-    ///   - segments: How many parts of the file are downloaded at once. 1 by default: the file comes in one response. So it
-    ///     does without resumption, and for any request that is not resumed.
-    ///   - checksum: The digest that the file must have. `nil`, the default, means any.
-    ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
+    ///   - destination: Where the file goes. See the other initialiser for this and all that follows.
     public init(
         from provider: @escaping @Sendable () async throws -> URL, to destination: DownloadDestination,
         ifExists: ExistingFilePolicy = .fail, resume resumption: DownloadResumption = .betweenAttempts,
         segments: Int = 1, checksum: FileDigest? = nil, configuration: RequestConfiguration = .default
     ) {
-        source = .provider(DownloadURLSource(provider))
         download = Download(
             DownloadPlan(
                 destination: destination, ifExists: ifExists, resumption: resumption, checksum: checksum,
@@ -140,6 +105,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
         super.init(
             URLRequest(url: URL(string: "download:")!), decoder: .ofDownload,
             configuration: configuration.withoutElapsedLimit)
+        source = .provider(DownloadURLSource(provider))
     }
 
     /// Makes an operation that gets a URL. See the other initialiser for the parameters.
@@ -192,7 +158,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
         var request = request
         switch source {
         case .request: break
-        case .endpoint(let prepared): _ = try prepared.get()
+        case .prepared(let prepared): _ = try prepared.get()
         case .provider(let source): request.url = try await source.url()
         }
         return try await super.process(request)
@@ -203,9 +169,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
         var request = request
         let attempt = try await download.begin(&request, subject: subject(of: request))
         var task = TransportTask(request)
-        if case .endpoint(let prepared) = source, try prepared.get().isStreamed {
-            task.body = try prepared.get().makeBody()
-        }
+        if case .prepared(let prepared) = source, let makeBody = try prepared.get() { task.body = try makeBody() }
         // The destination is that of the task that is sent. It tells here that the body does not go to memory.
         task.destination = .stream { _ in }
         task.execution = .perform { task, transport, onHead in
@@ -217,7 +181,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     /// Accepts a head with the configuration's validation, or one that says that nothing is left to send.
     open override func validate(_ head: ResponseHead) throws {
         // Status 416 is a success here if the file is complete.
-        if head.status == 416, download.isComplete { return }
+        if head.status == 416, download.finding == .complete { return }
         try super.validate(head)
     }
 
@@ -228,29 +192,32 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
 
     /// Asks the retry policy, unless a new URL or a new beginning is of use.
     open override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
-        if configuration.retryPolicy.maximumRetries > 0, canMend(failure) { return .retry(after: .zero) }
-        // A segment has had its retries.
-        if download.segmentsHaveFailed { return .stop }
+        // Segments have had their retries.
+        let isFinal = [.segmentsFailed, .changed].contains(download.finding)
+        if configuration.retryPolicy.maximumRetries > 0 {
+            let mayBeginAgain = download.state.withLock { $0.beginAgain(after: failure.code) }
+            if mayBeginAgain || !isFinal && expireURL(after: failure, isOnlyRequest: true) {
+                return .retry(after: .zero)
+            }
+        }
+        if isFinal { return .stop }
         // An attempt that brought the file further is no failure of the download.
         guard await download.hasGrown() else { return await super.retryDecision(after: failure) }
         return await super.retryDecision(after: failure.asFirst).restarting
     }
 
-    private func canMend(_ failure: AttemptFailure) -> Bool {
-        if download.mayBeginAgain(after: failure) { return true }
-        if case .provider(let source) = source, !download.segmentsHaveFailed { return source.expire(after: failure) }
-        return false
-    }
-
-    /// Whether a request for a segment was refused because the provided URL has expired.
-    final func expireURL(after failure: AttemptFailure) -> Bool {
-        if case .provider(let source) = source { source.expireForAll(after: failure) } else { false }
+    /// Whether a request was refused because the provided URL has expired. The next attempt then gets a new one.
+    ///
+    /// - Parameter isOnlyRequest: Whether no other request uses the URL at the same time, so that none could have replaced it.
+    final func expireURL(after failure: AttemptFailure, isOnlyRequest: Bool) -> Bool {
+        guard case .provider(let source) = source else { return false }
+        return source.expire(after: failure) || !isOnlyRequest && DownloadURLSource.isRefusal(failure)
     }
 
     /// What tells the file apart from others: the caller's key, or the URL before the adapters. The query of a provided URL
     /// changes.
     private func subject(of request: URLRequest) -> String {
-        if let key = download.plan.key { return "key\n\(key)" }
+        if case .processes(let key?) = download.plan.resumption.scope { return "key\n\(key)" }
         let isProvided = if case .provider = source { true } else { false }
         let url = isProvided ? request.url : self.request.url
         var components = url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
@@ -328,17 +295,9 @@ final class DownloadURLSource: Sendable {
         return url
     }
 
-    private static func isRefusal(_ failure: AttemptFailure) -> Bool {
+    /// Whether the server has refused a URL as one that has expired.
+    static func isRefusal(_ failure: AttemptFailure) -> Bool {
         failure.code == .unacceptableStatus && failure.head.map { refusals.contains($0.status) } ?? false
-    }
-
-    /// Forgets the URL if a refusal of one of several requests says that it has expired. Another request may have done so.
-    func expireForAll(after failure: AttemptFailure) -> Bool {
-        guard Self.isRefusal(failure) else { return false }
-        state.withLock { state in
-            if case .used = state { state = .none }
-        }
-        return true
     }
 
     /// Forgets the URL if a refusal says that it has expired. A refusal of a new URL says something else.
