@@ -2,34 +2,30 @@
 ///
 /// Everything that asks for files runs on the queue of the upload, because a disk may block.
 final class Upload: Sendable {
-    private enum Way: Sendable {
-        case plain(expectsContinue: Bool, isChunked: Bool)
-        case tus(TusUpload)
-    }
-
     private let content: UploadContent
-    private let way: Way
-    private let queue: DispatchQueue
+    private let kind: UploadProtocol.Kind
+    /// The upload by tus; `nil` for an upload in one request.
+    let tus: TusUpload?
+    private let queue = DispatchQueue(label: "RequestOperations.Upload")
     private let files: UnchangedFiles
 
-    init(_ content: UploadContent, to url: URL?, _ uploadProtocol: UploadProtocol) {
-        let queue = DispatchQueue(label: "RequestOperations.Upload")
-        let files = UnchangedFiles(content.files)
+    init(_ content: UploadContent, to url: URL?, by uploadProtocol: UploadProtocol) {
         self.content = content
-        self.queue = queue
-        self.files = files
-        way =
-            switch uploadProtocol.kind {
-            case .plain(let expectsContinue, let isChunked):
-                .plain(expectsContinue: expectsContinue, isChunked: isChunked)
-            case .tus(let options):
-                .tus(TusUpload(content, to: url, options, on: queue, files))
-            }
+        kind = uploadProtocol.kind
+        files = UnchangedFiles(content.files)
+        tus = if case .tus(let options) = kind { TusUpload(content, to: url, options, on: queue, files) } else { nil }
     }
 
-    /// The upload by tus; `nil` for an upload in one request.
-    var tus: TusUpload? {
-        if case .tus(let tus) = way { tus } else { nil }
+    /// The request as it is for adapters, events and the retry policy.
+    func adjusted(_ request: URLRequest) -> URLRequest {
+        var request = request
+        request.httpBody = nil
+        if tus != nil {
+            request.httpMethod = HTTPMethod.put.rawValue
+        } else if (request.httpMethod ?? "GET").uppercased() == "GET" {
+            request.httpMethod = content.method.rawValue
+        }
+        return request
     }
 
     /// Makes the task of an attempt.
@@ -38,28 +34,26 @@ final class Upload: Sendable {
     func task(for request: URLRequest, _ configuration: RequestConfiguration) async throws -> TransportTask {
         try await queue.run { [self] in
             try files.check()
-            switch way {
-            case .plain(let expectsContinue, let isChunked):
-                return try plainTask(for: request, expectsContinue: expectsContinue, isChunked: isChunked)
-            case .tus(let tus):
-                // The bodies are those of the requests that the upload makes.
-                var task = TransportTask.upload(request, from: RequestBody.none)
-                task.execution = .perform { task, transport, onHead in
-                    try await tus.perform(task, configuration, over: PartTransport(transport), onHead)
-                }
-                return task
+            guard let tus else { return try plainTask(for: request) }
+            // The bodies are those of the requests that the upload makes.
+            var task = TransportTask.upload(request, from: RequestBody.none)
+            task.execution = .perform { task, transport, onHead in
+                try await tus.perform(task, configuration, over: transport, onHead)
             }
+            return task
         }
     }
 
-    private func plainTask(
-        for request: URLRequest, expectsContinue: Bool, isChunked: Bool
-    ) throws -> TransportTask {
+    private func plainTask(for request: URLRequest) throws -> TransportTask {
         var request = request
+        var isChunked = false
+        if case .plain(let expectsContinue, let isInChunks) = kind {
+            isChunked = isInChunks
+            if expectsContinue { request.setValue("100-continue", forHTTPHeaderField: "Expect") }
+        }
         if let type = content.contentType, request.value(forHTTPHeaderField: "Content-Type") == nil {
             request.setValue(type, forHTTPHeaderField: "Content-Type")
         }
-        if expectsContinue { request.setValue("100-continue", forHTTPHeaderField: "Expect") }
         var task = TransportTask.upload(request, from: try content.makeBody(isChunked: isChunked))
         // A body in chunks has no length for the transport, but this side may know it.
         let size = isChunked ? try content.size : nil
@@ -73,37 +67,6 @@ final class Upload: Sendable {
             return response
         }
         return task
-    }
-}
-
-/// A transport whose errors name the request that failed. It is one of several that an attempt sends.
-private struct PartTransport: Transport {
-    private let transport: any Transport
-
-    init(_ transport: any Transport) {
-        self.transport = transport
-    }
-
-    func perform(
-        _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void
-    ) async throws -> TransportResponse {
-        do {
-            return try await transport.perform(task, onHead: onHead)
-        } catch {
-            throw error.ofPart(task.request)
-        }
-    }
-}
-
-extension Error {
-    fileprivate func ofPart(_ request: URLRequest) -> any Error {
-        switch self {
-        case let error as RequestError: return error.ofPart(request)
-        case var failure as TransferFailure:
-            failure.error = failure.error.ofPart(request)
-            return failure
-        default: return self
-        }
     }
 }
 

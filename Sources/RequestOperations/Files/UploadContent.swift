@@ -75,46 +75,34 @@ extension RequestBody {
 }
 
 /// Bytes of a known number, of which any part can be sent.
-enum UploadBytes: Sendable {
-    case data(Data)
-    case file(URL, size: Int64)
-    case stream(BodyStream, length: Int64)
+struct UploadBytes: Sendable {
+    private let source: RequestBody
+    /// The number of bytes.
+    let count: Int64
 
     /// The bytes of a body, with the size that its file has now. The call blocks on the disk.
     ///
     /// - Throws: A `RequestError`, if the bytes cannot be read, or only once, or if their number is not known.
     init(_ content: UploadContent) throws {
-        switch content {
-        case .body(.none): self = .data(Data())
-        case .body(.data(let data)): self = .data(data)
-        case .body(.file(let file)): self = .file(file, size: try FileStamp(of: file).size)
-        case .body(.stream(let stream)):
-            guard let length = stream.length else { throw Self.unsupported("a stream without a length") }
-            guard stream.isReopenable else { throw Self.unsupported("a stream that can be opened only once") }
-            self = .stream(stream, length: length)
-        case .form: throw Self.unsupported("a form")
+        guard case .body(let body) = content else { throw Self.unsupported("a form") }
+        if case .stream(let stream) = body, !stream.isReopenable {
+            throw Self.unsupported("a stream that can be opened only once")
         }
+        guard let size = try content.size else { throw Self.unsupported("a stream without a length") }
+        (source, count) = (body, size)
     }
 
     private static func unsupported(_ what: String) -> RequestError {
         RequestError(.unsupported, stage: .makeTask, reason: "\(what) cannot be uploaded by tus")
     }
 
-    /// The number of bytes.
-    var count: Int64 {
-        switch self {
-        case .data(let data): Int64(data.count)
-        case .file(_, let size): size
-        case .stream(_, let length): length
-        }
-    }
-
     /// A request body with some of the bytes.
     func body(_ part: Range<Int64>) -> RequestBody {
-        switch self {
+        switch source {
+        case .none: .data(Data())
         case .data(let data): .data(Self.bytes(part, of: data))
         // A whole file goes to the transport as one, which is faster than a stream.
-        case .file(let file, let size) where part == 0..<size: .file(file)
+        case .file where part == 0..<count: source
         case .file, .stream:
             .stream(BodyStream(length: part.upperBound - part.lowerBound) { try await reader(of: part) })
         }
@@ -129,10 +117,11 @@ enum UploadBytes: Sendable {
     }
 
     private func reader(of part: Range<Int64>) async throws -> BodyStream.Reader {
-        switch self {
-        case .data(let data): return BodyStream.Reader(Self.bytes(part, of: data))
-        case .file(let file, _): return FileReader(file, part: part).reader
-        case .stream(let stream, _): return StreamPart(part, of: try await stream.open()).reader
+        switch source {
+        case .none: BodyStream.Reader(Data())
+        case .data(let data): BodyStream.Reader(Self.bytes(part, of: data))
+        case .file(let file): PartReader(part, of: FileReader(file, from: part.lowerBound).reader).reader
+        case .stream(let stream): PartReader(part, of: try await stream.open(), skipping: part.lowerBound).reader
         }
     }
 
@@ -154,16 +143,17 @@ extension BodyStream.Reader {
     }
 }
 
-/// Reads a part of a stream. What comes before it is read and dropped.
+/// Reads a part of some bytes. What comes before it is read and dropped.
 // Unchecked: a reader of a body is asked for one piece at a time.
-private final class StreamPart: @unchecked Sendable {
+private final class PartReader: @unchecked Sendable {
     private let source: BodyStream.Reader
     private var skipped: Int64
     private var rest: Int64
 
-    init(_ part: Range<Int64>, of source: BodyStream.Reader) {
+    /// - Parameter skipped: How many bytes the source has before the part. 0 by default.
+    init(_ part: Range<Int64>, of source: BodyStream.Reader, skipping skipped: Int64 = 0) {
         self.source = source
-        skipped = part.lowerBound
+        self.skipped = skipped
         rest = part.upperBound - part.lowerBound
     }
 
@@ -175,8 +165,7 @@ private final class StreamPart: @unchecked Sendable {
         while rest > 0 {
             guard var piece = try await source.next() else {
                 throw RequestError(
-                    .unencodableBody, stage: .transfer,
-                    reason: "the body's stream did not give the bytes that it declared")
+                    .unencodableBody, stage: .transfer, reason: "the body has fewer bytes than it had or declared")
             }
             let dropped = min(skipped, Int64(piece.count))
             skipped -= dropped
@@ -189,62 +178,44 @@ private final class StreamPart: @unchecked Sendable {
     }
 }
 
-/// Reads a file, or a part of it, in pieces on a thread of Dispatch, because a file system may block.
-// Unchecked: the handle and the rest are used on the serial queue only.
+/// Reads a file in pieces on a thread of Dispatch, because a file system may block.
+// Unchecked: the handle is used on the serial queue only.
 final class FileReader: @unchecked Sendable {
     private let file: URL
+    private let offset: Int64
     private let queue = DispatchQueue(label: "RequestOperations.FileReader")
     private var handle: FileHandle?
-    private let offset: UInt64
-    /// How many bytes are left to read; `nil` means up to the end.
-    private var rest: Int64?
 
     private static let pieceSize = 256 << 10
 
     /// - Parameters:
     ///   - file: The file. It is opened when its first byte is needed.
-    ///   - part: The bytes to read. If the file has fewer, the reader throws. `nil`, the default, means all.
-    init(_ file: URL, part: Range<Int64>? = nil) {
+    ///   - offset: The first byte to read. 0 by default.
+    init(_ file: URL, from offset: Int64 = 0) {
         self.file = file
-        offset = UInt64(part?.lowerBound ?? 0)
-        rest = part.map { $0.upperBound - $0.lowerBound }
+        self.offset = offset
     }
 
     var reader: BodyStream.Reader {
-        BodyStream.Reader { try await self.next() }
-    }
-
-    private func next() async throws -> Data? {
-        try await queue.run { try self.read() }
+        BodyStream.Reader { [self] in try await queue.run { try self.read() } }
     }
 
     private func read() throws -> Data? {
-        let wanted = Int(min(Int64(Self.pieceSize), rest ?? .max))
-        guard wanted > 0 else { return nil }
-        let piece: Data?
         do {
             let handle = try opened()
-            piece = try handle.read(upToCount: wanted)
-            if piece?.isEmpty ?? true { try handle.close() }
+            if let piece = try handle.read(upToCount: Self.pieceSize), !piece.isEmpty { return piece }
+            try handle.close()
+            return nil
         } catch {
             throw RequestError(.unencodableBody, stage: .transfer, underlying: error, reason: "a file cannot be read")
         }
-        guard let piece, !piece.isEmpty else {
-            guard rest == nil else {
-                throw RequestError(
-                    .unencodableBody, stage: .transfer, reason: "the body's file became shorter while it was sent")
-            }
-            return nil
-        }
-        rest = rest.map { $0 - Int64(piece.count) }
-        return piece
     }
 
     private func opened() throws -> FileHandle {
         if let handle { return handle }
         let handle = try FileHandle(forReadingFrom: file)
         self.handle = handle
-        if offset > 0 { try handle.seek(toOffset: offset) }
+        if offset > 0 { try handle.seek(toOffset: UInt64(offset)) }
         return handle
     }
 }

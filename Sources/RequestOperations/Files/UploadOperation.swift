@@ -56,11 +56,9 @@
 ///
 /// All stages of ``URLRequestOperation`` can be overridden. An override of ``makeTask(for:)`` must return the task of `super`,
 /// which it may change except for its body and its execution.
-// Unchecked, as its superclass is. This class adds only constants.
+// Unchecked, as its superclass is. This class adds an upload that only an initialiser replaces.
 open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchecked Sendable {
-    private let upload: Upload
-    private let content: UploadContent
-    private let uploadProtocol: UploadProtocol
+    private var upload: Upload
 
     /// Makes an operation that uploads a body.
     ///
@@ -74,12 +72,9 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
         _ body: RequestBody, to request: URLRequest, by uploadProtocol: UploadProtocol = .plain,
         decoder: ResponseDecoder<Value>, configuration: RequestConfiguration = .default
     ) {
-        let content = UploadContent.body(body)
-        self.content = content
-        self.uploadProtocol = uploadProtocol
-        upload = Upload(content, to: request.url, uploadProtocol)
+        upload = Upload(.body(body), to: request.url, by: uploadProtocol)
         super.init(
-            uploadProtocol.adjusted(request, for: content), decoder: decoder,
+            upload.adjusted(request), decoder: decoder,
             configuration: uploadProtocol.adjusted(configuration.withoutElapsedLimit.requiringBody))
         if upload.tus != nil { runner.requestState.withLock { $0.work = .tus } }
     }
@@ -93,18 +88,15 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
     ///     as ``RequestError/Code/unsupported``.
     ///   - decoder: Makes the value from the response.
     ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
-    public init(
+    public convenience init(
         _ form: MultipartFormData, to request: URLRequest, by uploadProtocol: UploadProtocol = .plain,
         decoder: ResponseDecoder<Value>, configuration: RequestConfiguration = .default
     ) {
-        let content = UploadContent.form(form)
-        self.content = content
-        self.uploadProtocol = uploadProtocol
-        upload = Upload(content, to: request.url, uploadProtocol)
-        super.init(
-            uploadProtocol.adjusted(request, for: content), decoder: decoder,
-            configuration: uploadProtocol.adjusted(configuration.withoutElapsedLimit.requiringBody))
-        if upload.tus != nil { runner.requestState.withLock { $0.work = .tus } }
+        let upload = Upload(.form(form), to: request.url, by: uploadProtocol)
+        self.init(
+            RequestBody.none, to: upload.adjusted(request), by: uploadProtocol, decoder: decoder,
+            configuration: configuration)
+        self.upload = upload
     }
 
     /// Where the upload is on the server, with ``UploadProtocol/tus``. `nil` before it is created, and with any other protocol.
@@ -143,7 +135,7 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
     /// Gives the request its method, and runs the adapters.
     open override func process(_ request: URLRequest) async throws -> URLRequest {
         // A hook or a retry decision may have replaced the request.
-        try await super.process(uploadProtocol.adjusted(request, for: content))
+        try await super.process(upload.adjusted(request))
     }
 
     /// Makes the task that sends the body, or what is missing of it.
@@ -175,19 +167,6 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
 }
 
 extension UploadProtocol {
-    /// The request as it is for adapters, events and the retry policy.
-    fileprivate func adjusted(_ request: URLRequest, for content: UploadContent) -> URLRequest {
-        var request = request
-        request.httpBody = nil
-        switch kind {
-        case .plain:
-            if (request.httpMethod ?? "GET").uppercased() == "GET" { request.httpMethod = content.method.rawValue }
-        case .tus:
-            request.httpMethod = HTTPMethod.put.rawValue
-        }
-        return request
-    }
-
     /// A conflict is over soon, and then the upload goes on.
     fileprivate func adjusted(_ configuration: RequestConfiguration) -> RequestConfiguration {
         guard case .tus = kind else { return configuration }
@@ -198,15 +177,8 @@ extension UploadProtocol {
 }
 
 extension UploadOperation {
-    /// Makes an operation that uploads a body to a URL.
-    ///
-    /// - Parameters:
-    ///   - body: Bytes, a file or a stream.
-    ///   - url: The URL.
-    ///   - method: The method. PUT by default. ``UploadProtocol/tus`` has its own.
-    ///   - uploadProtocol: How the body gets to the server. ``UploadProtocol/plain`` by default.
-    ///   - decoder: Makes the value from the last response.
-    ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
+    /// Makes an operation that uploads a body to a URL. The method is PUT by default. ``UploadProtocol/tus`` has its own. See
+    /// the other initialiser for the other parameters.
     public convenience init(
         _ body: RequestBody, to url: URL, method: HTTPMethod = .put, by uploadProtocol: UploadProtocol = .plain,
         decoder: ResponseDecoder<Value>, configuration: RequestConfiguration = .default
@@ -215,15 +187,8 @@ extension UploadOperation {
             body, to: URLRequest(url, method), by: uploadProtocol, decoder: decoder, configuration: configuration)
     }
 
-    /// Makes an operation that uploads a form to a URL.
-    ///
-    /// - Parameters:
-    ///   - form: The form.
-    ///   - url: The URL.
-    ///   - method: The method. POST by default.
-    ///   - uploadProtocol: How the form gets to the server. ``UploadProtocol/plain`` by default.
-    ///   - decoder: Makes the value from the response.
-    ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
+    /// Makes an operation that uploads a form to a URL. The method is POST by default. See the other initialiser for the
+    /// other parameters.
     public convenience init(
         _ form: MultipartFormData, to url: URL, method: HTTPMethod = .post,
         by uploadProtocol: UploadProtocol = .plain, decoder: ResponseDecoder<Value>,

@@ -49,9 +49,10 @@ struct TusRequests: Sendable {
     }
 
     /// Asks for the number of bytes that the server has.
-    func question(about upload: URL) throws -> URLRequest {
-        try request("HEAD", to: upload)
-    }
+    func question(about upload: URL) throws -> URLRequest { try request("HEAD", to: upload) }
+
+    /// Removes an upload from the server.
+    func termination(of upload: URL) throws -> URLRequest { try request("DELETE", to: upload) }
 
     /// Sends bytes.
     ///
@@ -66,11 +67,6 @@ struct TusRequests: Sendable {
             request.setValue("sha256 \(digest.base64EncodedString())", forHTTPHeaderField: "Upload-Checksum")
         }
         return request
-    }
-
-    /// Removes an upload from the server.
-    func termination(of upload: URL) throws -> URLRequest {
-        try request("DELETE", to: upload)
     }
 
     /// A request to the upload. The server chose its URL, so credentials go there only within the origin.
@@ -119,14 +115,9 @@ struct TusServer: Sendable, Hashable {
     static let version = "1.0.0"
 
     /// The names of the extensions.
-    var extensions: Set<String>
+    private var extensions: Set<String> = ["creation"]
     /// The functions of the `checksum` extension.
-    var checksumAlgorithms: Set<String> = []
-    /// The most bytes of an upload; `nil` if there is no limit, or none that the server names.
-    var maximumSize: Int64?
-
-    /// A server that says nothing. An upload needs no more than creation.
-    static let silent = TusServer(extensions: ["creation"])
+    private var checksumAlgorithms: Set<String> = []
 
     /// Whether the server checks SHA-256 digests.
     var verifies: Bool { extensions.contains("checksum") && checksumAlgorithms.contains("sha256") }
@@ -134,47 +125,34 @@ struct TusServer: Sendable, Hashable {
     /// Whether the first bytes may go with the creation.
     var createsWithUpload: Bool { extensions.contains("creation-with-upload") }
 
-    init(extensions: Set<String>, checksumAlgorithms: Set<String> = [], maximumSize: Int64? = nil) {
-        self.extensions = extensions
-        self.checksumAlgorithms = checksumAlgorithms
-        self.maximumSize = maximumSize
-    }
+    /// A server that says nothing. An upload needs no more than creation.
+    init() {}
 
     /// Reads the head of the response to an OPTIONS request.
     ///
     /// - Throws: A `RequestError` with the code `unsupported` if the server speaks other versions only, or creates no
-    ///   uploads.
-    init(_ head: ResponseHead) throws {
+    ///   uploads. One with the code `bodyTooLarge` if an upload of this size is larger than the server takes.
+    init(_ head: ResponseHead, size: Int64) throws {
         let versions = head.elements(of: "Tus-Version")
         guard versions.isEmpty || versions.contains(Self.version) else { throw Self.speaksNoVersion(head) }
-        maximumSize = head.number(in: "Tus-Max-Size")
         checksumAlgorithms = head.elements(of: "Tus-Checksum-Algorithm")
-        extensions = head.elements(of: "Tus-Extension")
-        guard !extensions.isEmpty else {
-            // It may be a server in front that answers, which knows nothing of tus.
-            extensions = Self.silent.extensions
-            return
-        }
-        guard extensions.contains("creation") || extensions.contains("creation-with-upload") else {
+        let named = head.elements(of: "Tus-Extension")
+        // If it names none, it may be a server in front that answers, which knows nothing of tus.
+        if !named.isEmpty { extensions = named }
+        guard extensions.contains("creation") || createsWithUpload else {
             throw RequestError(
                 .unsupported, stage: .transfer, head: head, reason: "the tus server does not create uploads")
         }
+        if let maximum = head.number(in: "Tus-Max-Size"), size > maximum { throw Self.takesNoMore(size, head) }
     }
 
     static func speaksNoVersion(_ head: ResponseHead) -> RequestError {
         RequestError(.unsupported, stage: .transfer, head: head, reason: "the server does not speak tus \(version)")
     }
 
-    /// Fails if an upload is larger than the server takes.
-    ///
-    /// - Throws: A `RequestError` with the code `bodyTooLarge`.
-    func check(size: Int64, _ head: ResponseHead) throws {
-        guard let maximumSize, size > maximumSize else { return }
-        throw Self.takesNoMore(than: maximumSize, size, head)
-    }
-
-    static func takesNoMore(than maximum: Int64?, _ size: Int64, _ head: ResponseHead) -> RequestError {
-        let limit = maximum.map { "at most \($0) bytes (Tus-Max-Size)" } ?? "less"
+    /// The error of an upload that is larger than the server takes.
+    static func takesNoMore(_ size: Int64, _ head: ResponseHead) -> RequestError {
+        let limit = head.number(in: "Tus-Max-Size").map { "at most \($0) bytes (Tus-Max-Size)" } ?? "less"
         return RequestError(
             .bodyTooLarge, stage: .transfer, head: head,
             reason: "the server takes \(limit), and the upload has \(size)")

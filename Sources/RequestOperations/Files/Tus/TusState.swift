@@ -162,31 +162,30 @@ struct TusState: Sendable {
         case .ask, .send:
             // A response against the protocol counts as a refusal. The limit of the server is not about this upload.
             isRefused = head.status != 413
-            let verdict = try received(head, to: step, now)
+            let verdict =
+                if [301, 302, 307, 308].contains(head.status) {
+                    try moved(head)
+                } else if case .send(let part, _, _) = step {
+                    try sent(part, head, now)
+                } else {
+                    try answered(head, now)
+                }
             isRefused = verdict == .refused
             return verdict
         }
     }
 
-    private mutating func received(_ head: ResponseHead, to step: Step, _ now: Date) throws -> Verdict {
-        if head.isRedirect { return try moved(head) }
-        guard case .send(let part, _, _) = step else { return try answered(head, now) }
-        return try sent(part, head, now)
-    }
-
     private mutating func discovered(_ head: ResponseHead) throws -> Verdict {
         switch head.status {
         case 200..<300:
-            let server = try TusServer(head)
-            try server.check(size: size, head)
-            self.server = server
+            server = try TusServer(head, size: size)
         case 412:
             throw TusServer.speaksNoVersion(head)
         case 300..<400, 408, 425, 429, 500, 502, 503, 504:
             return .refused
         default:
             // Many servers, or those in front of them, answer no OPTIONS request.
-            server = .silent
+            server = TusServer()
         }
         return .goesOn
     }
@@ -195,15 +194,15 @@ struct TusState: Sendable {
         switch head.status {
         case 200..<300: break
         case 412: throw TusServer.speaksNoVersion(head)
-        case 413: throw TusServer.takesNoMore(than: head.number(in: "Tus-Max-Size"), size, head)
+        case 413: throw TusServer.takesNoMore(size, head)
         default:
             // A redirect, or the refusal of an expectation, is not about the bytes.
             if !part.isEmpty, head.status >= 400, head.status != 417 { createsEmpty = true }
             return .refused
         }
-        guard let text = head.field("Location"),
-            let url = URL(reference: text.trimmingCharacters(in: .whitespaces), relativeTo: head.url)?.withoutUser
-        else { throw Self.malformed(head, "the response to the creation has no Location") }
+        guard let url = head.location else {
+            throw Self.malformed(head, "the response to the creation has no Location")
+        }
         creations += 1
         let location = TusLocation(url: url, expires: head.expiry(now))
         let offset = part.isEmpty ? 0 : head.number(in: "Upload-Offset")
@@ -240,7 +239,7 @@ struct TusState: Sendable {
         switch head.status {
         case 200..<300: break
         case 409, 460: return askAgain()
-        case 413: throw TusServer.takesNoMore(than: head.number(in: "Tus-Max-Size"), size, head)
+        case 413: throw TusServer.takesNoMore(size, head)
         default: return forget(after: head, now)
         }
         location.expires = head.expiry(now) ?? location.expires
@@ -265,9 +264,7 @@ struct TusState: Sendable {
     /// followed.
     private mutating func moved(_ head: ResponseHead) throws -> Verdict {
         setbacks += 1
-        guard setbacks <= Self.mostSetbacks, let location,
-            let text = head.field("Location")?.trimmingCharacters(in: .whitespaces),
-            let url = URL(reference: text, relativeTo: head.url)?.withoutUser, Origin(url) == Origin(location.url)
+        guard setbacks <= Self.mostSetbacks, let location, let url = head.location, Origin(url) == Origin(location.url)
         else {
             throw RequestError(
                 .unacceptableStatus, stage: .transfer, head: head,
@@ -308,21 +305,20 @@ struct TusState: Sendable {
 }
 
 extension ResponseHead {
-    fileprivate var isRedirect: Bool { [301, 302, 307, 308].contains(status) }
+    /// The place that the response names, without a user and a password, which must not get into a side file.
+    fileprivate var location: URL? {
+        guard let text = field("Location")?.trimmingCharacters(in: .whitespaces),
+            let place = URL(reference: text, relativeTo: url)
+        else { return nil }
+        var components = URLComponents(url: place.absoluteURL, resolvingAgainstBaseURL: true)
+        components?.percentEncodedUser = nil
+        components?.percentEncodedPassword = nil
+        return components?.url
+    }
 
     /// When the server removes the unfinished upload (`Upload-Expires`).
     fileprivate func expiry(_ now: Date) -> Date? {
         field("Upload-Expires").flatMap { HTTPDate.parse($0, now: now) }
-    }
-}
-
-extension URL {
-    /// The absolute URL without a user and a password, which must not get into a side file.
-    fileprivate var withoutUser: URL? {
-        var components = URLComponents(url: absoluteURL, resolvingAgainstBaseURL: true)
-        components?.percentEncodedUser = nil
-        components?.percentEncodedPassword = nil
-        return components?.url
     }
 }
 

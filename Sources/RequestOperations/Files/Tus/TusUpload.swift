@@ -7,12 +7,6 @@ final class TusUpload: Sendable {
         var kept: TusLocation?
         /// Whether the side file must stay away: the upload is complete, or was removed.
         var isOver = false
-
-        /// How many bytes the server has, and how many there are.
-        var sent: (offset: Int64, size: Int64)? {
-            guard let protocolState, let offset = protocolState.offset else { return nil }
-            return (offset, protocolState.size)
-        }
     }
 
     private let content: UploadContent
@@ -53,23 +47,31 @@ final class TusUpload: Sendable {
         let requests = TusRequests(from: task.request, configuration)
         let number = try change { $0.beginAttempt() }
         while true {
-            let step = try await nextStep(of: number)
+            let step = try await queue.run { [self] in
+                try files.check()
+                return try change(in: number) { $0.nextStep() }
+            }
+            let next = try await self.task(for: step, of: bytes, from: task, requests)
             let judged = Locked(TusState.Verdict.goesOn)
-            let response = try await transport.perform(
-                try await self.task(for: step, of: bytes, from: task, requests)
-            ) { [self] head in
-                // The operation repeats a creation as a POST, wherever a redirect leads. The caller must allow it.
-                if case .create = step, configuration.redirects.target(of: head) != nil {
-                    try configuration.redirects.checkMethodChange(by: head, of: "POST")
+            let response: TransportResponse
+            do {
+                response = try await transport.perform(next) { [self] head in
+                    // The operation repeats a creation as a POST, wherever a redirect leads. The caller must allow it.
+                    if case .create = step, configuration.redirects.target(of: head) != nil {
+                        try configuration.redirects.checkMethodChange(by: head, of: "POST")
+                    }
+                    let verdict = try change(in: number) { try $0.receive(head, to: step) }
+                    judged.withLock { $0 = verdict }
+                    guard verdict != .goesOn else { return }
+                    try onHead(head)
+                    // The validation may accept any status, but the upload goes no further.
+                    guard verdict == .complete else {
+                        throw RequestError(.unacceptableStatus, stage: .validate, head: head)
+                    }
                 }
-                let verdict = try change(in: number) { try $0.receive(head, to: step) }
-                judged.withLock { $0 = verdict }
-                guard verdict != .goesOn else { return }
-                try onHead(head)
-                // The validation may accept any status, but the upload goes no further.
-                guard verdict == .complete else {
-                    throw RequestError(.unacceptableStatus, stage: .validate, head: head)
-                }
+            } catch {
+                // It is one of several requests of the attempt.
+                throw error.ofPart(next.request)
             }
             guard judged.withLock({ $0 }) == .goesOn else {
                 // A file that changed while its last bytes were sent is on the server as a mixture.
@@ -77,7 +79,10 @@ final class TusUpload: Sendable {
                 return response
             }
             try await keepLocation()
-            reportResumption(after: step, to: task.onProgress)
+            // Bytes that were there before count for the progress, too.
+            if case .ask = step, let listener = task.onProgress, let offset = try change({ $0.offset }) {
+                listener(TransferProgress().ofUpload(from: offset, of: bytes.count))
+            }
         }
     }
 
@@ -87,7 +92,7 @@ final class TusUpload: Sendable {
             let bytes = try UploadBytes(content)
             guard state.withLock({ $0.protocolState }) == nil else { return bytes }
             // Otherwise the upload would be created, and nothing could go on from it.
-            if let folder = place?.deletingLastPathComponent(), access(folder.path, W_OK) != 0 {
+            if let place, access(URL(fileURLWithPath: place).deletingLastPathComponent().path, W_OK) != 0 {
                 throw RequestError.fileFailed("kept beside the file")
             }
             let record = try storedRecord()
@@ -108,32 +113,22 @@ final class TusUpload: Sendable {
     /// Whether the upload is created anew after a final failure: once, if it is that of an earlier operation and was refused.
     ///
     /// The side file of that one stays until another upload is created. The credentials may be at fault.
-    func beginsAnew(after head: ResponseHead?) -> Bool {
-        guard let head, !Self.passingStatuses.contains(head.status) else { return false }
-        return state.withLock { $0.protocolState?.giveUpRemembered() ?? false }
-    }
-
-    private func change<Result>(_ body: (inout TusState) throws -> Result) throws -> Result {
-        try state.withLock { state in
-            // `prepare()` has made it.
-            guard var protocolState = state.protocolState else { throw CancellationError() }
-            defer { state.protocolState = protocolState }
-            return try body(&protocolState)
-        }
+    func beginsAnew(after head: ResponseHead) -> Bool {
+        !Self.passingStatuses.contains(head.status)
+            && state.withLock { $0.protocolState?.giveUpRemembered() ?? false }
     }
 
     /// Changes the state, unless the attempt was left behind.
-    private func change<Result>(in attempt: Int, _ body: (inout TusState) throws -> Result) throws -> Result {
-        try change { state in
-            guard state.isRunning(attempt) else { throw CancellationError() }
-            return try body(&state)
-        }
-    }
-
-    private func nextStep(of attempt: Int) async throws -> TusState.Step {
-        try await queue.run { [self] in
-            try files.check()
-            return try change(in: attempt) { $0.nextStep() }
+    private func change<Result>(
+        in attempt: Int? = nil, _ body: (inout TusState) throws -> Result
+    ) throws -> Result {
+        try state.withLock { state in
+            // `prepare()` has made it.
+            guard var protocolState = state.protocolState, attempt.map(protocolState.isRunning) ?? true else {
+                throw CancellationError()
+            }
+            defer { state.protocolState = protocolState }
+            return try body(&protocolState)
         }
     }
 
@@ -171,12 +166,6 @@ final class TusUpload: Sendable {
         task.onProgress = { listener($0.ofUpload(from: part.lowerBound, of: size)) }
     }
 
-    /// Bytes that were there before count for the progress, too.
-    private func reportResumption(after step: TusState.Step, to listener: (@Sendable (TransferProgress) -> Void)?) {
-        guard case .ask = step, let listener, let (offset, size) = state.withLock({ $0.sent }) else { return }
-        listener(TransferProgress().ofUpload(from: offset, of: size))
-    }
-
     private var metadata: String? {
         get throws {
             if let metadata = options.metadata { return try TusRequests.metadata(metadata) }
@@ -189,13 +178,13 @@ final class TusUpload: Sendable {
 
     // MARK: The side file
 
-    /// The place of the side file; `nil` if no other operation may go on.
-    private var place: URL? {
-        guard case .processes(let record) = options.resumption.scope else { return nil }
-        switch content {
-        case .body(.file(let file)): return record ?? TusRecord.place(beside: file, for: server)
-        case .body(.data): return record
-        case .body, .form: return nil
+    /// The path of the side file; `nil` if no other operation may go on.
+    private var place: String? {
+        guard case .processes(let record) = options.resumption.scope, case .body(let body) = content else { return nil }
+        return switch body {
+        case .file(let file): (record ?? TusRecord.place(beside: file, for: server)).path
+        case .data: record?.path
+        case .none, .stream: nil
         }
     }
 
@@ -203,12 +192,9 @@ final class TusUpload: Sendable {
     private var source: TusRecord.Source? {
         get throws {
             switch content {
-            case .body(.file(let file)):
-                return .file(try FileStamp(of: file))
-            case .body(.data(let data)):
-                return .data(digest: SHA2.digest(of: data))
-            case .body, .form:
-                return nil
+            case .body(.file(let file)): .file(try FileStamp(of: file))
+            case .body(.data(let data)): .data(digest: SHA2.digest(of: data))
+            case .body, .form: nil
             }
         }
     }
@@ -236,7 +222,7 @@ final class TusUpload: Sendable {
     func end() async throws {
         guard let place else { return }
         try await queue.run { [self] in
-            unlink(place.path)
+            unlink(place)
             state.withLock { state in
                 state.kept = nil
                 state.isOver = true
@@ -251,8 +237,23 @@ final class TusUpload: Sendable {
     }
 }
 
+extension Error {
+    /// The same error, which names the request that failed.
+    fileprivate func ofPart(_ request: URLRequest) -> any Error {
+        switch self {
+        case let error as RequestError: return error.ofPart(request)
+        case var failure as TransferFailure:
+            failure.error = failure.error.ofPart(request)
+            return failure
+        default: return self
+        }
+    }
+}
+
 /// The side file of an upload by tus: with it a later operation goes on.
-struct TusRecord: Sendable, Hashable, Codable {
+struct TusRecord: SideFile, Sendable, Hashable {
+    static let kind = "upload"
+
     /// What is uploaded. If it changes, the upload begins anew.
     enum Source: Sendable, Hashable, Codable {
         /// A file with this size and modification date.
@@ -275,33 +276,12 @@ struct TusRecord: Sendable, Hashable, Codable {
     /// The place of the side file of a file: a hidden name beside it, for each place where it is uploaded to.
     static func place(beside file: URL, for server: String) -> URL {
         let name = SHA2.digest(of: "upload\n\(file.lastPathComponent)\n\(server)").hexadecimal.prefix(32)
-        return file.deletingLastPathComponent().appendingPathComponent("\(PartialPlace.prefix)\(name)\(suffix)")
-    }
-
-    init(server: String, source: Source, location: TusLocation) {
-        self.server = server
-        self.source = source
-        self.location = location
-    }
-
-    /// Reads a side file; `nil` if there is none or it cannot be read. The upload then begins anew.
-    init?(at place: URL) {
-        guard let data = SideFile.content(of: place.path),
-            let record = try? JSONDecoder().decode(TusRecord.self, from: data)
-        else { return nil }
-        self = record
+        return file.deletingLastPathComponent().appendingPathComponent(HiddenFile.prefix + name + suffix)
     }
 
     /// Whether an upload can go on with this record.
     func fits(_ server: String, _ source: Source, now: Date = Date()) -> Bool {
         server == self.server && source == self.source && location.expires.map { $0 > now } ?? true
-    }
-
-    /// Writes the side file in one step.
-    ///
-    /// - Throws: A `RequestError` with the code `fileFailed`.
-    func write(to place: URL) throws {
-        try SideFile.write(try SideFile.encoded(self, of: "upload"), to: place.path, of: "upload")
     }
 }
 
