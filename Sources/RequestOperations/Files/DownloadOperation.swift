@@ -119,20 +119,6 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
             checksum: checksum, configuration: configuration)
     }
 
-    /// Removes partial files that no download has taken over, their side files, and those of uploads.
-    ///
-    /// Those that a download is writing to, in any process, are kept. The call blocks on the disk.
-    ///
-    /// - Parameters:
-    ///   - folder: The folder of the destinations.
-    ///   - age: How long ago the last byte was written, at least.
-    /// - Returns: How many partial files were removed.
-    /// - Throws: A ``RequestError`` with the code ``RequestError/Code/fileFailed`` if the folder cannot be read.
-    @discardableResult
-    public static func removeStalePartials(in folder: URL, olderThan age: Duration) throws -> Int {
-        try StalePartials.remove(in: folder, olderThan: age)
-    }
-
     /// Has a function choose the place of the file. Called before the operation is added to a queue.
     ///
     /// - Parameter choose: Called for each response that begins the file, or goes on with that of an earlier operation, before
@@ -142,13 +128,6 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
         _ choose: @escaping @Sendable (_ head: ResponseHead, _ place: URL, _ total: Int64?) throws -> URL
     ) {
         download.choice.withLock { $0 = choose }
-    }
-
-    /// Removes partial files that no download can take over, at once, and others a week after their last byte.
-    ///
-    /// Those that a download is writing to, in any process, are kept. The call blocks on the disk.
-    package static func removeAbandonedPartials(in folder: URL) {
-        StalePartials.removeAbandoned(in: folder)
     }
 
     // MARK: Stages
@@ -196,7 +175,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
         let isFinal = [.segmentsFailed, .changed].contains(download.finding)
         if configuration.retryPolicy.maximumRetries > 0 {
             let mayBeginAgain = download.state.withLock { $0.beginAgain(after: failure.code) }
-            if mayBeginAgain || !isFinal && expireURL(after: failure, isOnlyRequest: true) {
+            if mayBeginAgain || !isFinal && expireURL(after: failure, isOneOfSeveral: false) {
                 return .retry(after: .zero)
             }
         }
@@ -208,10 +187,9 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
 
     /// Whether a request was refused because the provided URL has expired. The next attempt then gets a new one.
     ///
-    /// - Parameter isOnlyRequest: Whether no other request uses the URL at the same time, so that none could have replaced it.
-    final func expireURL(after failure: AttemptFailure, isOnlyRequest: Bool) -> Bool {
-        guard case .provider(let source) = source else { return false }
-        return source.expire(after: failure) || !isOnlyRequest && DownloadURLSource.isRefusal(failure)
+    /// - Parameter isOneOfSeveral: Whether other requests use the URL at the same time. One of them may have replaced it.
+    final func expireURL(after failure: AttemptFailure, isOneOfSeveral: Bool) -> Bool {
+        if case .provider(let source) = source { source.expire(after: failure, isOneOfSeveral) } else { false }
     }
 
     /// What tells the file apart from others: the caller's key, or the URL before the adapters. The query of a provided URL
@@ -295,16 +273,16 @@ final class DownloadURLSource: Sendable {
         return url
     }
 
-    /// Whether the server has refused a URL as one that has expired.
-    static func isRefusal(_ failure: AttemptFailure) -> Bool {
-        failure.code == .unacceptableStatus && failure.head.map { refusals.contains($0.status) } ?? false
-    }
-
-    /// Forgets the URL if a refusal says that it has expired. A refusal of a new URL says something else.
-    func expire(after failure: AttemptFailure) -> Bool {
-        guard Self.isRefusal(failure) else { return false }
+    /// Forgets the URL if a refusal says that it has expired. Returns whether it does.
+    ///
+    /// - Parameter isOneOfSeveral: Whether another request may have replaced the URL meanwhile. Otherwise, the refusal of a new
+    ///   URL says something else.
+    func expire(after failure: AttemptFailure, _ isOneOfSeveral: Bool) -> Bool {
+        guard failure.code == .unacceptableStatus, let head = failure.head, Self.refusals.contains(head.status) else {
+            return false
+        }
         return state.withLock { state in
-            guard case .used = state else { return false }
+            guard case .used = state else { return isOneOfSeveral }
             state = .none
             return true
         }

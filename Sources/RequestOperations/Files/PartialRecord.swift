@@ -67,10 +67,18 @@ struct PartialRecord: SideFile, Sendable, Hashable {
     }
 }
 
-/// Partial files that no download takes over.
-enum StalePartials {
-    /// Removes those in a folder that are older than an age. Returns how many.
-    static func remove(in folder: URL, olderThan age: Duration) throws -> Int {
+extension DownloadOperation {
+    /// Removes partial files that no download has taken over, their side files, and those of uploads.
+    ///
+    /// Those that a download is writing to, in any process, are kept. The call blocks on the disk.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder of the destinations.
+    ///   - age: How long ago the last byte was written, at least.
+    /// - Returns: How many partial files were removed.
+    /// - Throws: A ``RequestError`` with the code ``RequestError/Code/fileFailed`` if the folder cannot be read.
+    @discardableResult
+    public static func removeStalePartials(in folder: URL, olderThan age: Duration) throws -> Int {
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -82,15 +90,14 @@ enum StalePartials {
         return remove(names, in: folder, before: limit, lostBefore: limit, uploadsBefore: limit)
     }
 
-    /// How long a partial file that another download can take over is kept.
-    private static let keptTime: TimeInterval = 7 * 24 * 3600
-
-    /// Removes those in a folder that no download can take over, and others that are old.
-    static func removeAbandoned(in folder: URL) {
+    /// Removes partial files that no download can take over, at once, and others a week after their last byte.
+    ///
+    /// Those that a download is writing to, in any process, are kept. The call blocks on the disk.
+    package static func removeAbandonedPartials(in folder: URL) {
         // A folder that is missing or cannot be read has none of this user's.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        let limit = Date(timeIntervalSinceNow: -keptTime)
-        _ = remove(names, in: folder, before: limit, lostBefore: .distantFuture, uploadsBefore: .distantPast)
+        let aWeekAgo = Date(timeIntervalSinceNow: -7 * 24 * 3600)
+        _ = remove(names, in: folder, before: aWeekAgo, lostBefore: .distantFuture, uploadsBefore: .distantPast)
     }
 
     /// Removes partial files that a download could take over, those that none can, and side files that belong to none. Each

@@ -152,7 +152,7 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
 
     override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
         // A new URL may be asked for again when bytes have come since the last time.
-        if configuration.retryPolicy.maximumRetries > 0, owner.expireURL(after: failure, isOnlyRequest: false),
+        if configuration.retryPolicy.maximumRetries > 0, owner.expireURL(after: failure, isOneOfSeveral: true),
             !segmentState.withLock({ state in
                 defer { state.hasRenewedURL = true }
                 return state.hasRenewedURL

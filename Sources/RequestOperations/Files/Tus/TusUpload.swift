@@ -139,31 +139,28 @@ final class TusUpload: Sendable {
         next.execution = .standard
         next.body = .none
         next.onProgress = nil
+        let part: Range<Int64>
         switch step {
         case .discover:
             next.request = requests.discovery
-        case .create(let part):
-            next.request = requests.creation(size: bytes.count, metadata: try metadata, hasBytes: !part.isEmpty)
-            send(part, of: bytes, in: &next, to: task.onProgress)
+            return next
         case .ask(let url):
             next.request = try requests.question(about: url)
-        case .send(let part, let url, let isVerified):
+            return next
+        case .create(let first):
+            part = first
+            next.request = requests.creation(size: bytes.count, metadata: try metadata, hasBytes: !part.isEmpty)
+        case .send(let rest, let url, let isVerified):
+            part = rest
             let digest = isVerified ? try await bytes.digest(of: part) : nil
             next.request = try requests.part(of: url, from: part.lowerBound, digest: digest)
-            send(part, of: bytes, in: &next, to: task.onProgress)
+        }
+        // Even an empty body has a length.
+        next.body = part.isEmpty ? .data(Data()) : bytes.body(part)
+        if let listener = task.onProgress, !part.isEmpty {
+            next.onProgress = { listener($0.ofUpload(from: part.lowerBound, of: bytes.count)) }
         }
         return next
-    }
-
-    private func send(
-        _ part: Range<Int64>, of bytes: UploadBytes, in task: inout TransportTask,
-        to listener: (@Sendable (TransferProgress) -> Void)?
-    ) {
-        // Even an empty body has a length.
-        task.body = part.isEmpty ? .data(Data()) : bytes.body(part)
-        guard let listener, !part.isEmpty else { return }
-        let size = bytes.count
-        task.onProgress = { listener($0.ofUpload(from: part.lowerBound, of: size)) }
     }
 
     private var metadata: String? {
