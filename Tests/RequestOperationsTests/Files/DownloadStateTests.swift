@@ -68,13 +68,20 @@ import Testing
         #expect(!whole && first && !second)
     }
 
-    @Test func `Wrong bytes are not gone on from, and the download begins again once`() {
+    @Test func `Wrong bytes are not gone on from`() {
         var state = holding()
         #expect(state.record?.rangeRequest(from: 4, of: "") != nil)
-        state.goOn(total: 8, target: folder.file(), digest: nil)
         state.record = nil
-        let (first, second) = (state.beginAgain(after: .connectionLost), state.beginAgain(after: .connectionLost))
-        #expect(first && !second)
+        #expect(state.record?.rangeRequest(from: 4, of: "") == nil)
+    }
+
+    @Test func `Wrong bytes of several parts are begun again, whatever the failure`() {
+        var state = holding()
+        state.goOn(total: 8, target: folder.file(), digest: nil)
+        let right = state.beginAgain(after: .connectionLost)
+        state.record = nil
+        let wrong = state.beginAgain(after: .connectionLost)
+        #expect(!right && wrong)
     }
 
     /// A state with a partial file.
