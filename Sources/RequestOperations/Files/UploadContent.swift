@@ -178,48 +178,6 @@ private final class PartReader: @unchecked Sendable {
     }
 }
 
-/// Reads a file in pieces on a thread of Dispatch, because a file system may block.
-// Unchecked: the handle is used on the serial queue only.
-final class FileReader: @unchecked Sendable {
-    private let file: URL
-    private let offset: Int64
-    private let queue = DispatchQueue(label: "RequestOperations.FileReader")
-    private var handle: FileHandle?
-
-    private static let pieceSize = 256 << 10
-
-    /// - Parameters:
-    ///   - file: The file. It is opened when its first byte is needed.
-    ///   - offset: The first byte to read. 0 by default.
-    init(_ file: URL, from offset: Int64 = 0) {
-        self.file = file
-        self.offset = offset
-    }
-
-    var reader: BodyStream.Reader {
-        BodyStream.Reader { [self] in try await queue.run { try self.read() } }
-    }
-
-    private func read() throws -> Data? {
-        do {
-            let handle = try opened()
-            if let piece = try handle.read(upToCount: Self.pieceSize), !piece.isEmpty { return piece }
-            try handle.close()
-            return nil
-        } catch {
-            throw RequestError(.unencodableBody, stage: .transfer, underlying: error, reason: "a file cannot be read")
-        }
-    }
-
-    private func opened() throws -> FileHandle {
-        if let handle { return handle }
-        let handle = try FileHandle(forReadingFrom: file)
-        self.handle = handle
-        if offset > 0 { try handle.seek(toOffset: UInt64(offset)) }
-        return handle
-    }
-}
-
 /// What tells two states of a file apart without reading it: its size and when it was changed last.
 struct FileStamp: Sendable, Hashable, Codable {
     /// The length in bytes.

@@ -155,33 +155,6 @@ extension RequestError.Stage {
     }
 }
 
-/// What the attempts of an operation are.
-enum AttemptedWork: Sendable, Hashable {
-    case request
-    /// An upload by tus. It sends several requests, and none with the method of the operation's request.
-    case tus
-    /// Other work of a ``RetryingOperation``.
-    ///
-    /// - Parameters:
-    ///   - isIdempotent: Whether the work may be attempted again after it may have had an effect.
-    ///   - name: What errors and descriptions call it.
-    indirect case other(isIdempotent: Bool, name: String)
-
-    /// Whether it is other work than requests.
-    var isOther: Bool {
-        if case .other = self { true } else { false }
-    }
-
-    /// What errors and descriptions name in the place of a method. `nil` for a request.
-    var name: String? {
-        switch self {
-        case .request: nil
-        case .tus: "tus upload"
-        case .other(_, let name): name
-        }
-    }
-}
-
 /// The request from which all attempts are processed.
 struct OriginalRequest: Sendable {
     /// The request as it was given.
@@ -208,4 +181,55 @@ struct OriginalRequest: Sendable {
         }
         self = OriginalRequest(request)
     }
+}
+
+/// The records of a request's attempts, in the order in which they began. A pure value.
+///
+/// Of more than ``Attempt/keptAtMost`` attempts, the first few and the last ones are kept.
+struct AttemptLog: Sendable {
+    private(set) var records: [Attempt] = []
+    /// How many attempts there were.
+    private(set) var count = 0
+    /// How many of them were hedges.
+    private(set) var hedgeCount = 0
+
+    /// Begins the record of the next attempt. Returns its number.
+    ///
+    /// - Parameters:
+    ///   - date: The date, by the clock of the system.
+    ///   - elapsed: The time since the operation became ready.
+    ///   - wake: What ended the wait before it.
+    ///   - isHedge: Whether it is sent beside another one.
+    mutating func begin(on date: Date, at elapsed: Duration, after wake: Wake? = nil, isHedge: Bool = false) -> Int {
+        count += 1
+        if isHedge { hedgeCount += 1 }
+        if records.count == Attempt.keptAtMost { records.remove(at: Attempt.keptFirst) }
+        records.append(
+            Attempt(
+                number: count, startDate: date, began: elapsed, waited: wake?.waited ?? .zero, wokenBy: wake?.reason,
+                isHedge: isHedge))
+        return count
+    }
+
+    /// The record of a running attempt, or of the last one. These records are always kept.
+    subscript(number: Int) -> Attempt {
+        _read { yield records[index(of: number)] }
+        _modify { yield &records[index(of: number)] }
+    }
+
+    /// Ends the record of an attempt, unless it has ended.
+    mutating func end(_ number: Int, _ error: (any Error)?, at elapsed: Duration) {
+        let index = index(of: number)
+        guard records[index].ended == nil else { return }
+        records[index].ended = elapsed
+        records[index].error = error
+    }
+
+    /// Whether an attempt has not ended.
+    func runs(_ number: Int) -> Bool { records[index(of: number)].ended == nil }
+
+    /// The last attempt that is no hedge.
+    var lastUnhedged: Attempt? { records.last { !$0.isHedge } }
+
+    private func index(of number: Int) -> Int { records.count - 1 - (count - number) }
 }

@@ -68,50 +68,6 @@ public struct RequestEvent: Sendable {
     }
 }
 
-/// Why a request waits before its next attempt. If there are several reasons, it is the one that sets the length of the
-/// wait.
-public enum WaitReason: Sendable, Hashable {
-    /// It waits for its backoff, or for a delay that you decided.
-    case backoff
-    /// It waits until its ``RetryBudget`` has room for the retry.
-    case budget
-    /// A `Retry-After` asked for it, in its own response or in another one from the host.
-    case retryAfter
-    /// It waits until the circuit of its host lets it pass (``CircuitBreaker``).
-    case circuit
-}
-
-/// What ended a wait between two attempts.
-public enum WakeReason: Sendable, Hashable {
-    /// The backoff or the server's `Retry-After` was over.
-    case backoff
-    /// An early-retry observer returned first. The value is the name of its type.
-    case observer(String)
-    /// ``RetryingOperation/retryNow()`` was called.
-    case retryNow
-
-    /// Whether an early sign of recovery ended the wait.
-    var isSign: Bool { if case .observer = self { true } else { false } }
-}
-
-/// The identity of a request. It stays the same over all retries and redirects.
-public struct RequestID: Hashable, Sendable, CustomStringConvertible {
-    /// A number that no other request of the process has.
-    public let rawValue: UInt64
-
-    private static let last = Locked<UInt64>(0)
-
-    init() {
-        rawValue = Self.last.withLock { last in
-            last += 1
-            return last
-        }
-    }
-
-    /// The number in decimal.
-    public var description: String { String(rawValue) }
-}
-
 extension RequestEvent: CustomStringConvertible, CustomReflectable {
     /// One line: the id of the request, the step, and for a wait the reason.
     public var description: String { "request \(id): \(step)" + (waitReason.map { " (\($0))" } ?? "") }
@@ -151,30 +107,7 @@ extension RequestEvent.Step: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
-extension WaitReason: CustomStringConvertible {
-    /// `backoff`, `budget`, `Retry-After` or `circuit`.
-    public var description: String {
-        switch self {
-        case .backoff: "backoff"
-        case .budget: "budget"
-        case .retryAfter: "Retry-After"
-        case .circuit: "circuit"
-        }
-    }
-}
-
-extension WakeReason: CustomStringConvertible {
-    /// `backoff`, `retryNow`, or the name of the observer's type.
-    public var description: String {
-        switch self {
-        case .backoff: "backoff"
-        case .observer(let name): name
-        case .retryNow: "retryNow"
-        }
-    }
-}
-
-extension Hedging.Refusal: CustomStringConvertible, CustomReflectable {
+extension Hedging.Refusal: CustomStringConvertible, LoggableError, CustomReflectable {
     /// Why there was no hedge, as a phrase.
     public var description: String {
         switch self {

@@ -91,7 +91,7 @@ public struct TransferFailure: Error, Sendable {
     }
 }
 
-extension TransferFailure: CustomStringConvertible, CustomReflectable {
+extension TransferFailure: CustomStringConvertible, LoggableError, CustomReflectable {
     /// One line: the cause, the phase, and whether the request may have been processed.
     public var description: String {
         let error = RequestError(wrapping: error, stage: .transfer)

@@ -154,3 +154,48 @@ final class JointWait: SlotWaiter {
         side == .queue ? queue : limiter
     }
 }
+
+/// Where an operation that a `RequestQueue` started lines up, and the place that it holds.
+///
+/// It lends the place to operations that its stages add to that queue. Without this, a request that an adapter sends
+/// through its own queue would wait for the place of its own request. That request waits for the adapter, so both would
+/// wait forever.
+final class QueuePlace: Sendable {
+    let limiter: RequestLimiter
+    /// All attempts of the operation stand here.
+    let position: RequestLimiter.Place
+    /// The place on which the operation runs, if it is that of another operation.
+    let lender: QueuePlace?
+    private let current: Locked<RequestLimiter.Slot?>
+
+    init(of limiter: RequestLimiter, at position: RequestLimiter.Place, holding slot: RequestLimiter.Slot? = nil) {
+        (self.limiter, self.position, lender) = (limiter, position, nil)
+        current = Locked(slot)
+    }
+
+    init(lentBy place: QueuePlace) {
+        (limiter, position, lender) = (place.limiter, place.position, place.lender ?? place)
+        current = Locked(nil)
+    }
+
+    /// The slot that the operation or its running attempt took last.
+    var slot: RequestLimiter.Slot? { current.withLock { $0 } }
+
+    /// Whether the operation runs on a place that has not been given back.
+    var isHeld: Bool { (lender ?? self).slot?.isHeld ?? false }
+
+    /// The place, if the operation can lend it to others in the queue with this limiter.
+    func lent(in limiter: RequestLimiter) -> QueuePlace? { self.limiter === limiter && isHeld ? self : nil }
+
+    /// Forgets a slot that is given back, since a request that waits may keep it for long.
+    func forget(_ slot: RequestLimiter.Slot) {
+        current.withLock { if $0 === slot { $0 = nil } }
+    }
+
+    /// Records the slot that an attempt has taken.
+    func hold(_ slot: RequestLimiter.Slot) {
+        var former: RequestLimiter.Slot? = slot
+        // Freed outside the lock.
+        current.withLock { swap(&$0, &former) }
+    }
+}

@@ -79,7 +79,7 @@ public struct RequestError: Error, Sendable {
     }
 }
 
-extension RequestError: CustomStringConvertible {
+extension RequestError: CustomStringConvertible, LoggableError {
     /// One line: the code, the stage, the method, the location of the URL, where a redirect led, the status and the
     /// reason. Then come the request's id, the number of attempts, and why no further one followed. If the error came
     /// from another request, for example from an adapter, the line has that one's method and location, too. Other work

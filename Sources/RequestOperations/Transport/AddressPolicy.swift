@@ -1,0 +1,67 @@
+/// Which addresses a transport may connect to.
+///
+/// A server that fetches URLs of strangers must not reach what only it can reach: itself, its network, the metadata service of
+/// its cloud. This is server-side request forgery (SSRF). A check of the URL is not enough, because a name may resolve to any
+/// address, and a redirect may lead to one. So the policy judges each address just before the connection to it.
+///
+/// ```swift
+/// var configuration = CurlTransport.Configuration()
+/// configuration.addresses = .publicOnly
+/// ```
+public struct AddressPolicy: Sendable, Hashable {
+    private enum Kind: Sendable, Hashable {
+        case any
+        case publicOnly
+    }
+
+    private let kind: Kind
+    /// Addresses that are allowed although ``publicOnly`` blocks them.
+    private var exceptions: [AddressRange] = []
+
+    private init(_ kind: Kind) {
+        self.kind = kind
+    }
+
+    /// Allows all addresses.
+    public static let any = AddressPolicy(.any)
+
+    /// Allows what the Internet routes to one host, and nothing else.
+    ///
+    /// It blocks the addresses that the IANA registries of special-purpose addresses (RFC 6890) do not call globally reachable:
+    /// loopback, private, link-local with the metadata services of clouds, shared, documentation, benchmarking, multicast and
+    /// reserved ones. An IPv6 address that stands for an IPv4 address (`::ffff:0:0/96`, `64:ff9b::/96`, `2002::/16`) is judged
+    /// by that one.
+    public static let publicOnly = AddressPolicy(.publicOnly)
+
+    /// The policy with exceptions.
+    ///
+    /// - Parameter ranges: Addresses or ranges, such as `10.1.2.3` or `10.1.0.0/16` or `fd00::/8`.
+    /// - Throws: ``RequestError/Code/badURL`` for a text that is neither.
+    public func allowing(_ ranges: String...) throws -> AddressPolicy {
+        var policy = self
+        for text in ranges {
+            guard let range = AddressRange(text) else {
+                throw RequestError(
+                    .badURL, stage: .process, reason: "\(text) is neither an address nor a range of addresses")
+            }
+            policy.exceptions.append(range)
+        }
+        return policy
+    }
+
+    /// Whether a transport may connect to an address.
+    func allows(_ address: IPAddress) -> Bool {
+        switch kind {
+        case .any: true
+        case .publicOnly: address.isPublic || exceptions.contains { $0.contains(address) }
+        }
+    }
+
+    /// Whether no address needs to be looked at.
+    var allowsAll: Bool { kind == .any }
+}
+
+extension RequestError.Code {
+    /// The transport may not connect to the address of the host; see ``AddressPolicy``. It is never retried.
+    public static let addressNotAllowed = Self("addressNotAllowed")
+}
