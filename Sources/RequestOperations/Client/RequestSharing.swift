@@ -15,3 +15,119 @@ public enum RequestSharing: Sendable, Hashable {
     /// It is shared with calls of the same key and type of value, whatever they would send.
     case key(String)
 }
+
+/// The shared requests of a client that are in flight.
+final class Flights: Sendable {
+    /// What makes two requests the same.
+    struct Key: Hashable, Sendable {
+        private enum Name: Hashable, Sendable {
+            case given(String)
+            case request(method: String, url: URL?, fields: [String: String], body: Data?, settings: Int)
+        }
+
+        private let name: Name
+        private let value: ObjectIdentifier
+        private let endpoint: ObjectIdentifier?
+
+        /// Makes a key. `nil` for a request that must not be shared.
+        ///
+        /// - Parameters:
+        ///   - prepared: The request. One whose body is made for each attempt is never the same as another.
+        ///   - generation: That of the client's settings.
+        ///   - isConfigured: Whether the call has changed its configuration. It may then have adapters of its own.
+        init?(
+            _ sharing: RequestSharing, _ prepared: PreparedRequest?, ofSettings generation: Int, isConfigured: Bool,
+            _ value: Any.Type, _ endpoint: Any.Type?
+        ) {
+            guard sharing != .never, let prepared, let method = prepared.request.httpMethod?.uppercased(),
+                ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"].contains(method), prepared.makeBody == nil
+            else { return nil }
+            if case .key(let key) = sharing {
+                name = .given(key)
+            } else if isConfigured {
+                return nil
+            } else {
+                name = .request(
+                    method: method, url: prepared.request.url, fields: prepared.request.allHTTPHeaderFields ?? [:],
+                    body: prepared.request.httpBody, settings: generation)
+            }
+            self.value = ObjectIdentifier(value)
+            self.endpoint = endpoint.map { ObjectIdentifier($0) }
+        }
+    }
+
+    private struct Flight: Sendable {
+        let operation: Operation
+        /// How many calls await it.
+        var callers = 1
+    }
+
+    private let flights = Locked<[Key: Flight]>([:])
+
+    /// How many requests are in flight, and how many calls await them.
+    var count: Int { flights.withLock { $0.count } }
+    var callers: Int { flights.withLock { $0.values.reduce(0) { $0 + $1.callers } } }
+
+    /// Joins a flight, or begins one. Returns the operation to await.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - operation: The operation of a new flight.
+    private func join<Value: Sendable>(_ key: Key, _ operation: ClientOperation<Value>) -> ClientOperation<Value> {
+        flights.withLock { flights in
+            // A cancelled one is still there until it has ended.
+            guard let known = flights[key]?.operation as? ClientOperation<Value>, !known.isCancelled else {
+                flights[key] = Flight(operation: operation)
+                return operation
+            }
+            flights[key]?.callers += 1
+            return known
+        }
+    }
+
+    /// A call no longer awaits an operation. Cancels the operation if it was the last.
+    private func leave(_ key: Key, _ operation: Operation) {
+        let isLast = flights.withLock { flights in
+            guard flights[key]?.operation === operation, let callers = flights[key]?.callers else { return false }
+            flights[key]?.callers = callers - 1
+            if callers == 1 { flights[key] = nil }
+            return callers == 1
+        }
+        if isLast { operation.cancel() }
+    }
+
+    /// Awaits the value of a request, or of the same one in flight.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation of this call.
+    ///   - key: What makes it the same as another.
+    ///   - submit: Submits the operation, if there is no flight yet.
+    func value<Value: Sendable>(
+        of operation: ClientOperation<Value>, for key: Key, _ submit: (ClientOperation<Value>) -> Void
+    ) async throws -> Value {
+        try Task.checkCancellation()
+        let shared = join(key, operation)
+        if shared === operation {
+            submit(shared)
+            shared.subscribeToFinish { [self, unowned shared] in end(key, shared) }
+        } else {
+            operation.drop()
+        }
+        let answer = Answer<Value>()
+        // It has a result when it has finished.
+        shared.subscribeToFinish { [unowned shared] in
+            answer.resume(with: shared.result ?? .failure(CancellationError()))
+        }
+        return try await withTaskCancellationHandler {
+            try await answer.value
+        } onCancel: {
+            if answer.resume(with: .failure(CancellationError())) { leave(key, shared) }
+        }
+    }
+
+    private func end(_ key: Key, _ operation: Operation) {
+        flights.withLock { flights in
+            if flights[key]?.operation === operation { flights[key] = nil }
+        }
+    }
+}

@@ -85,3 +85,144 @@ private final class OperationReference: @unchecked Sendable {
         self.operation = operation
     }
 }
+
+/// The submissions of a client that have not ended. A pure value.
+struct SubmissionTable: Sendable {
+    private enum Phase: Sendable {
+        case open
+        /// Nothing new is accepted, except members of what was. The answers are given when the table is idle.
+        case draining([Answer<Void>])
+        /// Nothing is accepted.
+        case closed([Answer<Void>])
+
+        var answers: [Answer<Void>] {
+            get {
+                switch self {
+                case .open: []
+                case .draining(let answers), .closed(let answers): answers
+                }
+            }
+            set {
+                switch self {
+                case .open: break
+                case .draining: self = .draining(newValue)
+                case .closed: self = .closed(newValue)
+                }
+            }
+        }
+    }
+
+    private struct Entry: Sendable {
+        let submission: Submission
+        /// Whether it was given to the client's queue, or has begun.
+        var isActive: Bool
+    }
+
+    private var phase = Phase.open
+    private var entries: [RequestID: Entry] = [:]
+    /// How many active submissions there are.
+    private var activeCount = 0
+    /// Those that have ended, and whose callbacks have not all returned.
+    private var calling: Set<RequestID> = []
+    /// Whether nothing waits for the active submissions any more.
+    private var hasGivenUp = false
+    /// The ends since the client was told to shut down, and what nobody had submitted when it was closed.
+    private var finishedCount = 0
+    private var cancelledCount = 0
+
+    var isOpen: Bool { accepts(members: false) }
+
+    private func accepts(members: Bool) -> Bool {
+        switch phase {
+        case .open: true
+        case .draining: members
+        case .closed: false
+        }
+    }
+
+    /// All submissions, oldest first.
+    var submissions: [Submission] {
+        entries.values.map(\.submission).sorted { $0.id.rawValue < $1.id.rawValue }
+    }
+
+    func submission(_ id: RequestID) -> Submission? { entries[id]?.submission }
+
+    mutating func add(_ submission: Submission) {
+        entries[submission.id] = Entry(submission: submission, isActive: false)
+    }
+
+    /// Records that a submission is to be carried out. Returns `false` if it comes too late.
+    ///
+    /// - Parameters:
+    ///   - id: The submission.
+    ///   - isMember: Whether a batch, a chain or a group starts it.
+    mutating func activate(_ id: RequestID, isMember: Bool = false) -> Bool {
+        guard let entry = entries[id] else { return accepts(members: isMember) }
+        guard !entry.isActive else { return true }
+        guard accepts(members: isMember) else { return false }
+        entries[id]?.isActive = true
+        activeCount += 1
+        return true
+    }
+
+    /// Records the end of a submission. Returns it, to be freed outside of the lock: its user info may run the user's code.
+    ///
+    /// Until ``calledBack(_:)``, the table is not idle.
+    mutating func end(_ id: RequestID, isCancelled: Bool = false) -> Submission? {
+        guard let entry = entries.removeValue(forKey: id) else { return nil }
+        guard entry.isActive else { return entry.submission }
+        activeCount -= 1
+        calling.insert(id)
+        switch phase {
+        case .open: break
+        case .draining where isCancelled, .closed where isCancelled: cancelledCount += 1
+        case .draining, .closed: finishedCount += 1
+        }
+        return entry.submission
+    }
+
+    /// Records that all callbacks of a submission have returned. Returns what the caller must tell that the table is idle.
+    mutating func calledBack(_ id: RequestID) -> [Answer<Void>] {
+        calling.remove(id) == nil ? [] : takeAnswersIfIdle()
+    }
+
+    /// Waits no longer for active submissions, but for callbacks. Returns as ``calledBack(_:)`` does.
+    mutating func giveUp() -> [Answer<Void>] {
+        hasGivenUp = true
+        return takeAnswersIfIdle()
+    }
+
+    /// How the submissions ended since ``drain(_:)``. What has not ended by now was cancelled and does not heed it.
+    var counts: RequestClient.ShutdownCounts {
+        RequestClient.ShutdownCounts(finished: finishedCount, cancelled: cancelledCount + activeCount)
+    }
+
+    /// Accepts nothing more but members. Returns `false` if the table is not idle, so that the caller must wait for the
+    /// answer.
+    mutating func drain(_ answer: Answer<Void>) -> Bool {
+        if case .open = phase { phase = .draining([]) }
+        return wait(answer)
+    }
+
+    /// Accepts nothing more. Returns `false` if the table is not idle, so that the caller must wait for the answer.
+    ///
+    /// The caller cancels everything. What nobody has submitted may never end, so it counts here.
+    mutating func close(_ answer: Answer<Void>) -> Bool {
+        if case .closed = phase {} else { cancelledCount += entries.count - activeCount }
+        phase = .closed(phase.answers)
+        return wait(answer)
+    }
+
+    private mutating func wait(_ answer: Answer<Void>) -> Bool {
+        if !isIdle { phase.answers.append(answer) }
+        return isIdle
+    }
+
+    private var isIdle: Bool { (activeCount == 0 || hasGivenUp) && calling.isEmpty }
+
+    private mutating func takeAnswersIfIdle() -> [Answer<Void>] {
+        guard isIdle else { return [] }
+        defer { phase.answers = [] }
+        return phase.answers
+    }
+}
