@@ -1,315 +1,230 @@
-/// What one request of a client has from its client. This is the part that does not depend on the type of its value.
-final class ClientCall: Sendable {
-    let reporter: SubmissionReporter
-    let log: ConsoleLog
-    private let hooks: [RequestHook]
-    /// The request, if it is started alone, and if a batch, a chain or a group starts it.
-    private let alone: Result<PreparedRequest, any Error>
-    private let member: Result<PreparedRequest, any Error>
-    /// The request of one that is started alone, before hooks. If it could not be made, this is a placeholder with the method
-    /// and the base URL, for the errors, and the operation fails when it begins.
-    let initialOrPlaceholder: URLRequest
-    /// The method of the request after the request hooks. `nil` until they have run.
-    private let begunMethod = Locked<String?>(nil)
+/// What a client does for one submission. It runs the hooks at the stages of a request of its own, writes the log, and tells
+/// observers, streams and completions.
+final class ClientCall: RequestParticipant {
+    typealias Call = @Sendable () -> Void
 
-    init(
-        _ reporter: SubmissionReporter, _ hooks: [RequestHook], _ log: ConsoleLog,
-        alone: Result<PreparedRequest, any Error>, member: Result<PreparedRequest, any Error>,
-        orFailingAs placeholder: @autoclosure () -> URLRequest
-    ) {
-        self.reporter = reporter
-        self.hooks = hooks
-        self.log = log
-        self.alone = alone
-        self.member = member
-        initialOrPlaceholder = (try? alone.get())?.request ?? placeholder()
+    private struct State {
+        var hearsSteps = false
+        var begun: Begun?
+        var line = CallbackLine()
     }
 
-    /// The request of one that is started alone, as far as it could be made.
-    var initiallyPrepared: PreparedRequest? { try? alone.get() }
+    private struct Begun {
+        /// The method after the request hooks.
+        let method: String
+        let prepared: PreparedRequest?
+    }
 
-    /// The same request before hooks.
-    var initial: URLRequest? { initiallyPrepared?.request }
+    let client: RequestClient
+    let submission: Submission
+    private let settings: Box<ClientSettings>
+    /// `nil` for what the client has not made.
+    private let preparation: PreparedCall?
+    private let state = Locked(State())
 
-    var submission: Submission? { reporter.submission }
+    init(
+        of client: RequestClient, _ submission: Submission, _ settings: Box<ClientSettings>,
+        _ preparation: PreparedCall? = nil
+    ) {
+        self.client = client
+        self.submission = submission
+        self.settings = settings
+        self.preparation = preparation
+    }
+
+    /// Whether the client has made the operation.
+    var isOfRequest: Bool { preparation != nil }
+
+    var callbackQueue: DispatchQueue { settings.value.callbackQueue }
+
+    /// Records that the submission is to be carried out. Returns `false` if that comes too late.
+    func activate(isMember: Bool = false) -> Bool {
+        client.table.withLock { $0.activate(submission.id, isMember: isMember) }
+    }
 
     // MARK: The request
 
-    /// Begins the request with its first attempt. Returns `nil` if it has begun.
-    ///
-    /// - Parameters:
-    ///   - request: The request of the operation. A retry decision may have replaced the one that was made.
-    ///   - isMember: Whether a batch, a chain or a group started it.
-    /// - Throws: Why it cannot be made, or what a hook throws. The next attempt then begins it again.
+    /// A request that a retry decision has put in the place of the original one stays. If this throws, the next attempt begins
+    /// the request again.
     func begin(_ request: URLRequest, isMember: Bool) async throws -> URLRequest? {
-        if begunMethod.withLock({ $0 }) != nil { return nil }
-        if let submission {
-            guard reporter.client.table.withLock({ $0.activate(submission.id, isMember: isMember) }) else {
-                throw RequestError(.clientShutDown, stage: .process)
-            }
-        }
-        var begun = request.isSame(as: initialOrPlaceholder) ? try prepared(isMember).get().request : request
-        for hook in hooks where hook.applies(toMember: isMember) {
-            if case .request(let change) = hook.work, let submission { try await change(&begun, submission) }
-        }
+        guard let preparation, state.withLock({ $0.begun == nil }) else { return nil }
+        guard activate(isMember: isMember) else { throw RequestError(.clientShutDown, stage: .process) }
+        let prepared = Result { try preparation.request(forMember: isMember) }
+        let isReplaced =
+            preparation.isProvisional(forMember: isMember) && request.isSame(as: preparation.initial)
+        var begun = isReplaced ? try prepared.get().request : request
+        let hooks = hooks(isMember)
+        for case .request(let change) in hooks { try await change(&begun, submission) }
         // A stage that was left behind must not begin the request beside the next attempt.
         try Task.checkCancellation()
-        begunMethod.withLock { $0 = begun.methodOrGet }
-        noteRequest(begun)
-        return begun
+        let (method, known) = (begun.httpMethod ?? "GET", try? prepared.get())
+        state.withLock { $0.begun = Begun(method: method, prepared: known) }
+        log(Redaction.line(of: begun), body: begun.httpBody, type: begun.value(forHTTPHeaderField: "Content-Type"))
+        return isReplaced || !hooks.isEmpty ? begun : nil
     }
 
-    private func prepared(_ isMember: Bool) -> Result<PreparedRequest, any Error> { isMember ? member : alone }
-
-    /// Makes the body of an attempt. `nil` if the request has its body itself, or if it has another method than it began
-    /// with: a retry decision has replaced it by one without a body.
-    ///
-    /// - Parameters:
-    ///   - request: The processed request.
-    ///   - original: The one before.
-    ///   - isMember: Whether a batch, a chain or a group started it.
-    func body(of request: URLRequest, from original: URLRequest, isMember: Bool) throws -> RequestBody? {
-        guard request.httpBody == nil, request.httpBodyStream == nil else { return nil }
-        if let method = begunMethod.withLock({ $0 }), method != original.methodOrGet { return nil }
-        return try (try? prepared(isMember).get())?.makeBody?()
+    /// A request that has a body itself keeps it. One with another method than it began with has none, because a retry decision
+    /// has replaced it.
+    func complete(_ task: inout TransportTask, from original: URLRequest) throws {
+        guard let begun = state.withLock({ $0.begun }), let prepared = begun.prepared else { return }
+        if prepared.isUpload { task.isUpload = true }
+        guard let makeBody = prepared.makeBody, task.request.httpBody == nil, task.request.httpBodyStream == nil,
+            begun.method == original.httpMethod ?? "GET"
+        else { return }
+        task.body = try makeBody()
+        task.isUpload = true
     }
 
-    func isUpload(isMember: Bool) -> Bool { (try? prepared(isMember).get())?.isUpload ?? false }
-
-    private func noteRequest(_ request: URLRequest) {
-        guard log.isEnabled, let id = submission?.id else { return }
-        log.line(
-            id, Redaction.line(of: request), body: request.httpBody,
-            type: request.value(forHTTPHeaderField: "Content-Type"))
+    func note(_ task: TransportTask, attempt: Int) {
+        log("attempt \(attempt): \(task)")
     }
 
-    func noteTask(_ task: TransportTask, _ attempt: Int) {
-        guard log.isEnabled, let id = submission?.id else { return }
-        log.line(id, "attempt \(attempt): \(task)")
-    }
-
-    func noteResponse(_ response: TransportResponse) {
-        guard log.isEnabled, let id = submission?.id else { return }
-        log.line(id, "response: \(response)", body: response.body, type: response.head.field("Content-Type"))
+    private func log(_ text: @autoclosure () -> String, body: Data? = nil, type: @autoclosure () -> String? = nil) {
+        let log = settings.value.log
+        if log.isEnabled { log.line(submission.id, text(), body: body, type: type()) }
     }
 
     // MARK: Hooks
 
-    /// The hooks that apply, with what they are told.
-    private func hooks(
-        _ isMember: Bool, _ body: (RequestHook.Work, Submission) async throws -> Bool
-    ) async rethrows {
-        guard !hooks.isEmpty, let submission else { return }
-        for hook in hooks where hook.applies(toMember: isMember) {
-            if try await body(hook.work, submission) { return }
-        }
+    private func hooks(_ isMember: Bool) -> [RequestHook.Work] {
+        let hooks = settings.value.allHooks
+        return hooks.isEmpty ? [] : hooks.filter { $0.applies(toMember: isMember) }.map(\.work)
     }
 
-    func hooked(_ response: TransportResponse, isMember: Bool) async throws -> TransportResponse {
-        var hooked = response
-        try await hooks(isMember) { work, submission in
-            if case .response(let change) = work { hooked = try await change(hooked, submission) }
-            return false
-        }
-        return hooked
+    func receive(_ response: TransportResponse, isMember: Bool) async throws -> TransportResponse {
+        log("response: \(response)", body: response.body, type: response.head.field("Content-Type"))
+        var response = response
+        for case .response(let change) in hooks(isMember) { response = try await change(response, submission) }
+        return response
     }
 
     func note(_ failure: AttemptFailure, isMember: Bool) async {
-        await hooks(isMember) { work, submission in
-            if case .attempt(let note) = work { await note(failure, submission) }
-            return false
-        }
+        for case .attempt(let note) in hooks(isMember) { await note(failure, submission) }
     }
 
     func decision(afterSuccess value: any Sendable, isMember: Bool) async -> RetryDecision? {
-        var decision: RetryDecision?
-        await hooks(isMember) { work, submission in
-            if case .success(let decide) = work { decision = await decide(value, submission) }
-            return decision != nil
+        for case .success(let decide) in hooks(isMember) {
+            if let decision = await decide(value, submission) { return decision }
         }
-        return decision
+        return nil
     }
 
-    /// The final error.
-    func mapped(_ error: any Error, isMember: Bool) -> any Error {
-        guard !hooks.isEmpty, let submission else { return error }
-        return hooks.reduce(error) { error, hook in
-            guard hook.applies(toMember: isMember), case .error(let map) = hook.work else { return error }
-            return map(error, submission)
-        }
-    }
-}
-
-extension URLRequest {
-    /// The method, which is GET if it is not set.
-    fileprivate var methodOrGet: String { httpMethod ?? "GET" }
-
-    /// Whether two requests are the same in all that a retry decision replaces. On Linux, `==` ignores fields and bodies.
-    fileprivate func isSame(as other: URLRequest) -> Bool {
-        self == other && httpMethod == other.httpMethod && allHTTPHeaderFields == other.allHTTPHeaderFields
-            && httpBody == other.httpBody && httpBodyStream === other.httpBodyStream
-    }
-}
-
-extension RequestError.Code {
-    /// The ``RequestClient`` was shut down before the request began.
-    public static let clientShutDown = Self("clientShutDown")
-}
-
-/// An operation that is a request of a client. The call has what it shares with the other kinds of them.
-protocol ClientRequest: AnyObject {
-    var call: ClientCall { get }
-}
-
-extension ClientRequest {
-    /// Whether the operation is one of a client's.
-    func belongs(to client: RequestClient) -> Bool { call.reporter.client === client }
-}
-
-extension ClientCall {
-    /// The request to process: the one of an earlier attempt, or after the request hooks.
-    ///
-    /// - Parameters:
-    ///   - request: The original request of the operation.
-    ///   - operation: The operation.
-    func request<Value: Sendable>(
-        from request: URLRequest, for operation: URLRequestOperation<Value>
-    ) async throws -> URLRequest {
-        guard let begun = try await begin(request, isMember: operation.isMember) else { return request }
-        operation.runner.requestState.withLock { $0.original.replace(with: begun) }
-        return begun
+    func finalError(_ error: any Error, isMember: Bool) -> any Error {
+        var error = error
+        for case .error(let map) in hooks(isMember) { error = map(error, submission) }
+        return error
     }
 
-    /// Takes in the response, and lets the hooks change it.
-    func response(_ response: TransportResponse, isMember: Bool) async throws -> TransportResponse {
-        noteResponse(response)
-        return try await hooked(response, isMember: isMember)
-    }
-}
+    // MARK: Who is told
 
-extension AsynchronousOperation {
-    /// Whether a batch, a chain or a group started the operation.
-    var isMember: Bool { state.withLock { $0.isStartedAsMember } }
-}
-
-/// Tells the observers and the streams of a client about one submission.
-final class SubmissionReporter: Sendable {
-    let client: RequestClient
-    private let line: CallbackLine
-    private let log: ConsoleLog
-    private let known = Locked<Submission?>(nil)
-
-    init(_ client: RequestClient, on queue: DispatchQueue, _ log: ConsoleLog) {
-        self.client = client
-        self.log = log
-        line = CallbackLine(on: queue)
+    /// Hears the steps of a request from now on, if anyone wants to know of them.
+    func hearStepsIfWanted() {
+        if settings.value.log.isEnabled || client.observers.wantSteps { hearSteps() }
     }
 
-    /// The submission. It is there before anything happens to it.
-    var submission: Submission? { known.withLock { $0 } }
-
-    func attach(_ submission: Submission) {
-        known.withLock { $0 = submission }
+    func hearSteps() {
+        guard let source = submission.operation as? any EventSource,
+            state.withLock({ state in
+                defer { state.hearsSteps = true }
+                return !state.hearsSteps
+            })
+        else { return }
+        source.listen { [self] in report($0) }
     }
 
-    func report(_ event: RequestEvent) {
-        log.line(event)
-        client.streams.tell(event)
+    private func report(_ event: RequestEvent) {
+        let log = settings.value.log
+        if log.isEnabled { log.line(event) }
+        client.observers.tellStreams(event)
         if case .ended(let error) = event.step { return end(error) }
-        guard !client.observers.isEmpty, let submission else { return }
-        line.add { [client] in
+        guard !client.observers.isEmpty else { return }
+        callBack { [self] in
             client.observers.tell(of: submission) { $0.submission(submission, didReport: event) }
         }
     }
 
-    func end(_ error: (any Error)?) {
-        guard let submission else { return }
-        // It is freed outside of the lock.
-        _ = client.table.withLock { $0.end(submission.id, isCancelled: error is CancellationError) }
+    func ended(with error: (any Error)?) {
+        // Otherwise the end comes after the other steps.
+        if !state.withLock({ $0.hearsSteps }) { end(error) }
+    }
+
+    private func end(_ error: (any Error)?) {
+        let id = submission.id
+        guard client.table.withLock({ $0.end(id, isCancelled: error is CancellationError) }) != nil else { return }
+        guard !client.observers.isEmpty else { return callAll(if: state.withLock { $0.line.end() }) }
         // Observers look into the operation.
         let operation = submission.operation
-        line.end { [client] in
+        let tell: Call = { [self] in
             client.observers.tell(of: submission) { $0.submission(submission, didEndWith: error) }
-            client.observers.change { $0.remove(.submission(submission.id)) }
+            client.observers.remove { $1 == .submission(id) }
             withExtendedLifetime(operation) {}
         }
+        callAll(if: state.withLock { $0.line.end(tell) })
     }
 
-    /// All completions have been added.
     func wasAnnounced() {
-        line.add { [self] in calledBack() }
+        let isSilent = state.withLock { $0.line.isSilent }
+        if isSilent { calledBack() } else { callBackAfterEnd { [self] in calledBack() } }
     }
 
-    /// The operation is freed or never started.
     func forget() {
-        guard let submission, client.table.withLock({ $0.end(submission.id, isCancelled: true) }) != nil else { return }
-        client.observers.change { $0.remove(.submission(submission.id)) }
+        let id = submission.id
+        guard client.table.withLock({ $0.end(id, isCancelled: true) }) != nil else { return }
+        client.observers.remove { $1 == .submission(id) }
         calledBack()
     }
 
     private func calledBack() {
-        guard let submission else { return }
         for answer in client.table.withLock({ $0.calledBack(submission.id) }) { answer.resume(with: .success(())) }
     }
 
-    /// Calls back for a step.
-    func callBack(_ call: @escaping @Sendable () -> Void) {
-        line.add(call)
+    func callBack(_ call: @escaping Call) {
+        callAll(if: state.withLock { $0.line.add(call) })
     }
 
-    /// Calls a completion after the end.
-    func callBackAfterEnd(_ completion: @escaping @Sendable () -> Void) {
-        line.addCompletion(completion)
-    }
-}
-
-/// Calls back for one request: one call at a time, in order, and the completions last. The queue may be concurrent.
-final class CallbackLine: Sendable {
-    typealias Call = @Sendable () -> Void
-
-    private struct State {
-        var line = TellingLine<Call>()
-        /// The completions. `nil` once the end has come.
-        var completions: [Call]? = []
+    func callBackAfterEnd(_ completion: @escaping Call) {
+        callAll(if: state.withLock { $0.line.addCompletion(completion) })
     }
 
-    private let state = Locked(State())
-    private let queue: DispatchQueue
-
-    init(on queue: DispatchQueue) {
-        self.queue = queue
-    }
-
-    /// Adds the call for a step.
-    func add(_ call: @escaping Call) {
-        if state.withLock({ $0.line.add(call) }) { begin() }
-    }
-
-    /// Adds a completion. It is called after the end.
-    func addCompletion(_ call: @escaping Call) {
-        let begins = state.withLock { state in
-            guard state.completions != nil else { return state.line.add(call) }
-            state.completions?.append(call)
-            return false
-        }
-        if begins { begin() }
-    }
-
-    /// Adds the call for the last step, and lets the completions follow.
-    func end(_ call: @escaping Call) {
-        let begins = state.withLock { state in
-            let begins = state.line.add(call)
-            for completion in state.completions.take() ?? [] { _ = state.line.add(completion) }
-            return begins
-        }
-        if begins { begin() }
-    }
-
-    private func begin() {
-        queue.async { [self] in
+    private func callAll(if isToCall: Bool) {
+        guard isToCall else { return }
+        callbackQueue.async { [self] in
             while let call = state.withLock({ $0.line.next() }) { call() }
         }
     }
+}
+
+/// The calls back for one submission: one at a time, in order, and the completions last. A pure value.
+private struct CallbackLine {
+    /// `nil` as long as there was nothing to call.
+    private var line: TellingLine<ClientCall.Call>?
+    /// The completions. `nil` once the end has come.
+    private var completions: [ClientCall.Call]? = []
+
+    /// Whether the end has come and there was nothing to call.
+    var isSilent: Bool { line == nil && completions == nil }
+
+    /// Adds the call for a step. Returns whether the caller must begin to call.
+    mutating func add(_ call: @escaping ClientCall.Call) -> Bool {
+        var line = self.line.take() ?? TellingLine()
+        defer { self.line = line }
+        return line.add(call)
+    }
+
+    /// Adds a completion. It is called after the end.
+    mutating func addCompletion(_ call: @escaping ClientCall.Call) -> Bool {
+        guard completions != nil else { return add(call) }
+        completions?.append(call)
+        return false
+    }
+
+    /// Adds the call for the last step, if there is one, and lets the completions follow.
+    mutating func end(_ call: ClientCall.Call? = nil) -> Bool {
+        let calls = (call.map { [$0] } ?? []) + (completions.take() ?? [])
+        return calls.reduce(false) { add($1) || $0 }
+    }
+
+    mutating func next() -> ClientCall.Call? { line?.next() }
 }
 
 /// Writes lines about the requests of a client. They show no credentials.
@@ -320,9 +235,8 @@ struct ConsoleLog: Sendable {
     var write: @Sendable (String) -> Void = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
 
     /// A line about a step, with a body if bodies are shown.
-    func line(_ id: RequestID, _ text: @autoclosure () -> String, body: Data? = nil, type: String? = nil) {
-        guard isEnabled else { return }
-        var line = "request \(id): \(text())"
+    func line(_ id: RequestID, _ text: String, body: Data? = nil, type: String? = nil) {
+        var line = "request \(id): \(text)"
         if bodySize > 0, let body, !body.isEmpty { line += "\n" + shown(body, type) }
         write(line)
     }
@@ -339,16 +253,29 @@ struct ConsoleLog: Sendable {
     /// The beginning of a body. Only forms and JSON can be shown without their credentials.
     private func shown(_ body: Data, _ type: String?) -> String {
         let type = type.flatMap(MediaType.init)
-        let redaction = Redaction.default
         let whole: String?
         switch (type?.type, type?.subtype) {
-        case ("application", "x-www-form-urlencoded"): whole = redaction.form(String(decoding: body, as: UTF8.self))
+        case ("application", "x-www-form-urlencoded"):
+            whole = Redaction.default.form(String(decoding: body, as: UTF8.self))
         case (_, let subtype?) where subtype == "json" || subtype.hasSuffix("+json"):
-            whole = redaction.json(body).map { String(decoding: $0, as: UTF8.self) }
+            whole = Redaction.default.json(body).map { String(decoding: $0, as: UTF8.self) }
         default: whole = nil
         }
         guard let whole else { return "(\(body.count) bytes)" }
         guard whole.utf8.count > bodySize else { return whole }
         return String(decoding: whole.utf8.prefix(bodySize), as: UTF8.self) + "…"
     }
+}
+
+extension URLRequest {
+    /// Whether two requests are the same in all that a retry decision replaces. On Linux, `==` ignores fields and bodies.
+    fileprivate func isSame(as other: URLRequest) -> Bool {
+        self == other && httpMethod == other.httpMethod && allHTTPHeaderFields == other.allHTTPHeaderFields
+            && httpBody == other.httpBody && httpBodyStream === other.httpBodyStream
+    }
+}
+
+extension RequestError.Code {
+    /// The ``RequestClient`` was shut down before the request began.
+    public static let clientShutDown = Self("clientShutDown")
 }

@@ -1,14 +1,23 @@
 /// Calls that await their value.
 ///
 /// All have the parameters of `operation(_:_:object:parameters:as:_:)`, or take a decoder instead of a type. To cancel the
-/// Task cancels the request.
+/// Task cancels the request. Parameters may come from variables of any encodable types, such as `["id": id, "q": text]`.
 extension RequestClient {
     /// Gets a value. See `operation(_:_:object:parameters:as:_:)` for the parameters.
     public func get<Value: Decodable & Sendable>(
         _ path: String, parameters: [String: ParameterValue] = [:], as type: Value.Type = Value.self,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Value {
-        try await value(of: call(.get, path, object: nil, parameters, standardDecoder(), isStandard: true, edit))
+        try await value(of: .get, path, nil, parameters, edit)
+    }
+
+    /// Gets a value, with parameters of any types.
+    @_disfavoredOverload
+    public func get<Value: Decodable & Sendable>(
+        _ path: String, parameters: [String: any Encodable & Sendable], as type: Value.Type = Value.self,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: .get, path, nil, parameters.erased, edit)
     }
 
     /// Gets a value that a decoder makes.
@@ -16,274 +25,191 @@ extension RequestClient {
         _ path: String, parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Value {
-        try await value(of: call(.get, path, object: nil, parameters, decoder, edit))
+        try await value(of: .get, path, nil, parameters, decoder, edit)
     }
 
     /// Posts parameters and gets a value.
     public func post<Value: Decodable & Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
-        as type: Value.Type = Value.self,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
+        as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Value {
-        try await value(of: call(.post, path, object: object, parameters, standardDecoder(), isStandard: true, edit))
+        try await value(of: .post, path, object, parameters, edit)
     }
 
-    /// Posts parameters and gets a value that a decoder makes.
+    /// Posts parameters, and ignores the body of the response or gets a value that a decoder makes.
     public func post<Value: Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
-        decoder: ResponseDecoder<Value>,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
+        decoder: ResponseDecoder<Value> = .void, _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Value {
-        try await value(of: call(.post, path, object: object, parameters, decoder, edit))
+        try await value(of: .post, path, object, parameters, decoder, edit)
     }
 
-    /// Posts parameters, and ignores the body of the response.
-    public func post(
-        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws {
-        try await value(of: call(.post, path, object: object, parameters, .void, edit))
+    /// Posts parameters and gets a value, with parameters of any types.
+    @_disfavoredOverload
+    public func post<Value: Decodable & Sendable>(
+        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: any Encodable & Sendable],
+        as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: .post, path, object, parameters.erased, edit)
+    }
+
+    /// Posts parameters, and ignores the body of the response or gets a value that a decoder makes, with parameters of any types.
+    @_disfavoredOverload
+    public func post<Value: Sendable>(
+        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: any Encodable & Sendable],
+        decoder: ResponseDecoder<Value> = .void, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: .post, path, object, parameters.erased, decoder, edit)
     }
 
     /// Puts parameters and gets a value.
     public func put<Value: Decodable & Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
-        as type: Value.Type = Value.self,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
+        as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Value {
-        try await value(of: call(.put, path, object: object, parameters, standardDecoder(), isStandard: true, edit))
+        try await value(of: .put, path, object, parameters, edit)
     }
 
-    /// Puts parameters and gets a value that a decoder makes.
+    /// Puts parameters, and ignores the body of the response or gets a value that a decoder makes.
     public func put<Value: Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
-        decoder: ResponseDecoder<Value>,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
+        decoder: ResponseDecoder<Value> = .void, _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Value {
-        try await value(of: call(.put, path, object: object, parameters, decoder, edit))
+        try await value(of: .put, path, object, parameters, decoder, edit)
     }
 
-    /// Puts parameters, and ignores the body of the response.
-    public func put(
-        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws {
-        try await value(of: call(.put, path, object: object, parameters, .void, edit))
+    /// Puts parameters and gets a value, with parameters of any types.
+    @_disfavoredOverload
+    public func put<Value: Decodable & Sendable>(
+        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: any Encodable & Sendable],
+        as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: .put, path, object, parameters.erased, edit)
+    }
+
+    /// Puts parameters, and ignores the body of the response or gets a value that a decoder makes, with parameters of any types.
+    @_disfavoredOverload
+    public func put<Value: Sendable>(
+        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: any Encodable & Sendable],
+        decoder: ResponseDecoder<Value> = .void, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: .put, path, object, parameters.erased, decoder, edit)
     }
 
     /// Sends a PATCH and gets a value.
     public func patch<Value: Decodable & Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
-        as type: Value.Type = Value.self,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
+        as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Value {
-        try await value(of: call(.patch, path, object: object, parameters, standardDecoder(), isStandard: true, edit))
+        try await value(of: .patch, path, object, parameters, edit)
     }
 
-    /// Sends a PATCH and gets a value that a decoder makes.
+    /// Sends a PATCH, and ignores the body of the response or gets a value that a decoder makes.
     public func patch<Value: Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
-        decoder: ResponseDecoder<Value>,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
+        decoder: ResponseDecoder<Value> = .void, _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Value {
-        try await value(of: call(.patch, path, object: object, parameters, decoder, edit))
+        try await value(of: .patch, path, object, parameters, decoder, edit)
     }
 
-    /// Sends a PATCH, and ignores the body of the response.
-    public func patch(
-        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws {
-        try await value(of: call(.patch, path, object: object, parameters, .void, edit))
+    /// Sends a PATCH and gets a value, with parameters of any types.
+    @_disfavoredOverload
+    public func patch<Value: Decodable & Sendable>(
+        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: any Encodable & Sendable],
+        as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: .patch, path, object, parameters.erased, edit)
+    }
+
+    /// Sends a PATCH, and ignores the body of the response or gets a value that a decoder makes, with parameters of any types.
+    @_disfavoredOverload
+    public func patch<Value: Sendable>(
+        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: any Encodable & Sendable],
+        decoder: ResponseDecoder<Value> = .void, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: .patch, path, object, parameters.erased, decoder, edit)
     }
 
     /// Sends a DELETE and gets a value.
     public func delete<Value: Decodable & Sendable>(
-        _ path: String, parameters: [String: ParameterValue] = [:], as type: Value.Type = Value.self,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: call(.delete, path, object: nil, parameters, standardDecoder(), isStandard: true, edit))
-    }
-
-    /// Sends a DELETE and gets a value that a decoder makes.
-    public func delete<Value: Sendable>(
-        _ path: String, parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: call(.delete, path, object: nil, parameters, decoder, edit))
-    }
-
-    /// Sends a DELETE, and ignores the body of the response.
-    public func delete(
         _ path: String, parameters: [String: ParameterValue] = [:],
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws {
-        try await value(of: call(.delete, path, object: nil, parameters, .void, edit))
+        as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: .delete, path, nil, parameters, edit)
+    }
+
+    /// Sends a DELETE, and ignores the body of the response or gets a value that a decoder makes.
+    public func delete<Value: Sendable>(
+        _ path: String, parameters: [String: ParameterValue] = [:],
+        decoder: ResponseDecoder<Value> = .void, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: .delete, path, nil, parameters, decoder, edit)
+    }
+
+    /// Sends a DELETE and gets a value, with parameters of any types.
+    @_disfavoredOverload
+    public func delete<Value: Decodable & Sendable>(
+        _ path: String, parameters: [String: any Encodable & Sendable],
+        as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: .delete, path, nil, parameters.erased, edit)
+    }
+
+    /// Sends a DELETE, and ignores the body of the response or gets a value that a decoder makes, with parameters of any types.
+    @_disfavoredOverload
+    public func delete<Value: Sendable>(
+        _ path: String, parameters: [String: any Encodable & Sendable],
+        decoder: ResponseDecoder<Value> = .void, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(of: .delete, path, nil, parameters.erased, decoder, edit)
     }
 
     /// Gets the head of a response without its body.
     public func head(
         _ path: String, parameters: [String: ParameterValue] = [:], _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> ResponseHead {
-        try await value(of: call(.head, path, object: nil, parameters, .head, isStandard: true, edit))
+        try await value(of: .head, path, nil, parameters, .head, isStandard: true, edit)
     }
 
     /// Sends the request of an endpoint. See ``operation(for:_:)``.
     public func send<Subject: Endpoint>(
         _ endpoint: Subject, _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Subject.Response {
-        try await value(of: call(endpoint, edit))
+        try await value(of: made(draft(endpoint, edit), endpoint.responseDecoder, isStandard: true))
     }
 
-    /// Uploads a body. See ``uploadOperation(_:to:method:parameters:decoder:_:)``.
-    public func upload<Value: Sendable>(
-        _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
-        decoder: ResponseDecoder<Value>, _ edit: (inout RequestOptions) -> Void = { _ in }
+    private func value<Value: Decodable & Sendable>(
+        of method: HTTPMethod, _ path: String, _ object: (any Encodable & Sendable)?,
+        _ parameters: [String: ParameterValue], _ edit: (inout RequestOptions) -> Void
     ) async throws -> Value {
-        let operation = uploadOperation(
-            body, to: path, method: method, parameters: parameters, decoder: decoder, edit)
-        submit(operation)
-        return try await operation.value
+        try await value(of: method, path, object, parameters, standardDecoder(), isStandard: true, edit)
     }
 
-    /// Uploads a body and decodes the response as `operation(_:_:object:parameters:as:_:)` does.
-    public func upload<Value: Decodable & Sendable>(
-        _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
-        as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
+    private func value<Value: Sendable>(
+        of method: HTTPMethod, _ path: String, _ object: (any Encodable & Sendable)?,
+        _ parameters: [String: ParameterValue], _ decoder: ResponseDecoder<Value>, isStandard: Bool = false,
+        _ edit: (inout RequestOptions) -> Void
     ) async throws -> Value {
-        try await upload(body, to: path, method: method, parameters: parameters, decoder: standardDecoder(), edit)
+        try await value(
+            of: made(draft(method, path, object: object, parameters, edit), decoder, isStandard: isStandard))
     }
 
-    /// Uploads files in a form. See ``uploadOperation(files:to:method:parameters:decoder:_:)``.
-    public func upload<Value: Sendable>(
-        files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
-        parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
+    private func made<Value: Sendable>(
+        _ draft: Draft, _ decoder: ResponseDecoder<Value>, isStandard: Bool
+    ) -> (operation: URLRequestOperation<Value>, key: Flights.Key?) {
+        (operation(of: draft, decoder), Flights.Key(draft, isStandard: isStandard, Value.self))
+    }
+
+    /// - Parameter made: An operation, and the way in which it may be shared. `nil` if it is not.
+    private func value<Value: Sendable>(
+        of made: (operation: URLRequestOperation<Value>, key: Flights.Key?)
     ) async throws -> Value {
-        let operation = uploadOperation(
-            files: files, to: path, method: method, parameters: parameters, decoder: decoder, edit)
-        submit(operation)
-        return try await operation.value
-    }
-
-    /// Uploads files in a form and decodes the response as `operation(_:_:object:parameters:as:_:)` does.
-    public func upload<Value: Decodable & Sendable>(
-        files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
-        parameters: [String: ParameterValue] = [:], as type: Value.Type = Value.self,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await upload(
-            files: files, to: path, method: method, parameters: parameters, decoder: standardDecoder(), edit)
-    }
-
-    private func value<Value: Sendable>(of made: Made<Value>) async throws -> Value {
-        guard let key = made.key else {
-            submit(made.operation)
-            return try await made.operation.value
-        }
+        guard let key = made.key else { return try await value(ofSubmitted: made.operation) }
         return try await flights.value(of: made.operation, for: key) { submit($0) }
     }
-}
 
-/// Calls with parameters from variables of any encodable types, such as `parameters: ["id": id, "q": text]`.
-///
-/// They do what the functions with ``ParameterValue`` do, which are preferred where the parameters are literals alone.
-extension RequestClient {
-    /// Gets a value.
-    @_disfavoredOverload
-    public func get<Value: Decodable & Sendable>(
-        _ path: String, parameters: [String: any Encodable & Sendable], as type: Value.Type = Value.self,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await get(path, parameters: parameters.erased, as: type, edit)
+    func value<Value: Sendable>(ofSubmitted operation: URLRequestOperation<Value>) async throws -> Value {
+        submit(operation)
+        return try await operation.value
     }
-
-    /// Posts parameters and gets a value.
-    @_disfavoredOverload
-    public func post<Value: Decodable & Sendable>(
-        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: any Encodable & Sendable],
-        as type: Value.Type = Value.self,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await post(path, object: object, parameters: parameters.erased, as: type, edit)
-    }
-
-    /// Posts parameters, and ignores the body of the response.
-    @_disfavoredOverload
-    public func post(
-        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: any Encodable & Sendable],
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws {
-        try await post(path, object: object, parameters: parameters.erased, edit)
-    }
-
-    /// Puts parameters and gets a value.
-    @_disfavoredOverload
-    public func put<Value: Decodable & Sendable>(
-        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: any Encodable & Sendable],
-        as type: Value.Type = Value.self,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await put(path, object: object, parameters: parameters.erased, as: type, edit)
-    }
-
-    /// Puts parameters, and ignores the body of the response.
-    @_disfavoredOverload
-    public func put(
-        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: any Encodable & Sendable],
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws {
-        try await put(path, object: object, parameters: parameters.erased, edit)
-    }
-
-    /// Sends a PATCH with parameters and gets a value.
-    @_disfavoredOverload
-    public func patch<Value: Decodable & Sendable>(
-        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: any Encodable & Sendable],
-        as type: Value.Type = Value.self,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await patch(path, object: object, parameters: parameters.erased, as: type, edit)
-    }
-
-    /// Sends a PATCH with parameters, and ignores the body of the response.
-    @_disfavoredOverload
-    public func patch(
-        _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: any Encodable & Sendable],
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws {
-        try await patch(path, object: object, parameters: parameters.erased, edit)
-    }
-
-    /// Sends a DELETE and gets a value.
-    @_disfavoredOverload
-    public func delete<Value: Decodable & Sendable>(
-        _ path: String, parameters: [String: any Encodable & Sendable], as type: Value.Type = Value.self,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await delete(path, parameters: parameters.erased, as: type, edit)
-    }
-
-    /// Sends a DELETE, and ignores the body of the response.
-    @_disfavoredOverload
-    public func delete(
-        _ path: String, parameters: [String: any Encodable & Sendable],
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws {
-        try await delete(path, parameters: parameters.erased, edit)
-    }
-
-    /// Makes the operation of a request.
-    @_disfavoredOverload
-    public func operation<Value: Decodable & Sendable>(
-        _ method: HTTPMethod, _ path: String, object: (any Encodable & Sendable)? = nil,
-        parameters: [String: any Encodable & Sendable], as type: Value.Type = Value.self,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) -> URLRequestOperation<Value> {
-        operation(method, path, object: object, parameters: parameters.erased, as: type, edit)
-    }
-}
-
-extension [String: any Encodable & Sendable] {
-    fileprivate var erased: [String: ParameterValue] { mapValues { ParameterValue($0) } }
 }

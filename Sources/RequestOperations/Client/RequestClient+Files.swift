@@ -1,4 +1,4 @@
-/// Downloads to files, and uploads by a protocol.
+/// Downloads to files, and uploads.
 extension RequestClient {
     /// Makes the operation of a download.
     ///
@@ -16,10 +16,10 @@ extension RequestClient {
         ifExists: ExistingFilePolicy = .fail, resume resumption: DownloadResumption = .betweenAttempts,
         segments: Int = 1, checksum: FileDigest? = nil, _ edit: (inout RequestOptions) -> Void = { _ in }
     ) -> DownloadOperation {
-        operation(.get, path, parameters, edit) { call, _, configuration in
-            ClientDownload(
-                call, to: destination, ifExists: ifExists, resume: resumption, segments: segments, checksum: checksum,
-                configuration)
+        make(draft(.get, path, parameters, edit)) { _, request, configuration in
+            DownloadOperation(
+                request, to: destination, ifExists: ifExists, resume: resumption, segments: segments,
+                checksum: checksum, configuration: configuration)
         }
     }
 
@@ -30,14 +30,10 @@ extension RequestClient {
         resume resumption: DownloadResumption = .betweenAttempts, segments: Int = 1, checksum: FileDigest? = nil,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) -> DownloadOperation {
-        let (settings, options) = settled(edit) { endpoint.adjusted($0) }
-        let prepare = { try PreparedRequest(endpoint, options, $0) }
-        return make(
-            options, settings, method: endpoint.method, path: endpoint.path, endpointType: type(of: endpoint), prepare
-        ) { call, configuration in
-            ClientDownload(
-                call, to: destination, ifExists: ifExists, resume: resumption, segments: segments, checksum: checksum,
-                configuration)
+        make(draft(endpoint, edit)) { _, request, configuration in
+            DownloadOperation(
+                request, to: destination, ifExists: ifExists, resume: resumption, segments: segments,
+                checksum: checksum, configuration: configuration)
         }
     }
 
@@ -47,11 +43,10 @@ extension RequestClient {
         ifExists: ExistingFilePolicy = .fail, resume resumption: DownloadResumption = .betweenAttempts,
         segments: Int = 1, checksum: FileDigest? = nil, _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> DownloadedFile {
-        let operation = downloadOperation(
-            path, to: destination, parameters: parameters, ifExists: ifExists, resume: resumption, segments: segments,
-            checksum: checksum, edit)
-        submit(operation)
-        return try await operation.value
+        try await value(
+            ofSubmitted: downloadOperation(
+                path, to: destination, parameters: parameters, ifExists: ifExists, resume: resumption,
+                segments: segments, checksum: checksum, edit))
     }
 
     /// Downloads the response of an endpoint. See
@@ -61,11 +56,69 @@ extension RequestClient {
         resume resumption: DownloadResumption = .betweenAttempts, segments: Int = 1, checksum: FileDigest? = nil,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> DownloadedFile {
-        let operation = downloadOperation(
-            for: endpoint, to: destination, ifExists: ifExists, resume: resumption, segments: segments,
-            checksum: checksum, edit)
-        submit(operation)
-        return try await operation.value
+        try await value(
+            ofSubmitted: downloadOperation(
+                for: endpoint, to: destination, ifExists: ifExists, resume: resumption, segments: segments,
+                checksum: checksum, edit))
+    }
+
+    /// Makes the operation of an upload.
+    ///
+    /// - Parameters:
+    ///   - body: Bytes, a file or a stream. A stream that cannot be opened again is not retried.
+    ///   - path: As for other requests.
+    ///   - method: `POST` by default.
+    ///   - parameters: Parameters for the query. None by default.
+    ///   - decoder: Makes the value.
+    ///   - edit: Sets what else differs, such as a `Content-Type` in ``RequestOptions/fields``.
+    public func uploadOperation<Value: Sendable>(
+        _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
+        decoder: ResponseDecoder<Value>, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) -> URLRequestOperation<Value> {
+        operation(method, path, parameters: parameters, decoder: decoder) { options in
+            options.body = body
+            edit(&options)
+        }
+    }
+
+    /// Makes the operation of an upload of files in a form (RFC 7578). See ``MultipartFormData/Part``.
+    ///
+    /// - Parameters:
+    ///   - files: The files. The parameters come before them.
+    ///   - path: As for other requests.
+    ///   - method: `POST` by default.
+    ///   - parameters: Parameters for the form. None by default.
+    ///   - decoder: Makes the value.
+    ///   - edit: Sets what else differs for this request.
+    public func uploadOperation<Value: Sendable>(
+        files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
+        parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) -> URLRequestOperation<Value> {
+        operation(method, path, parameters: parameters, decoder: decoder) { options in
+            options.files = files
+            edit(&options)
+        }
+    }
+
+    /// Makes the operation of an upload whose value is decoded as that of
+    /// `operation(_:_:object:parameters:as:_:)`.
+    public func uploadOperation<Value: Decodable & Sendable>(
+        _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
+        as type: Value.Type, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) -> URLRequestOperation<Value> {
+        uploadOperation(body, to: path, method: method, parameters: parameters, decoder: standardDecoder(), edit)
+    }
+
+    /// Makes the operation of an upload of files whose value is decoded as that of
+    /// `operation(_:_:object:parameters:as:_:)`.
+    public func uploadOperation<Value: Decodable & Sendable>(
+        files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
+        parameters: [String: ParameterValue] = [:], as type: Value.Type,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) -> URLRequestOperation<Value> {
+        uploadOperation(
+            files: files, to: path, method: method, parameters: parameters, decoder: standardDecoder(), edit)
     }
 
     /// Makes the operation of an upload by a protocol, such as ``UploadProtocol/tus``.
@@ -83,38 +136,56 @@ extension RequestClient {
         by uploadProtocol: UploadProtocol, decoder: ResponseDecoder<Value>,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) -> UploadOperation<Value> {
-        operation(
-            method, path, parameters,
-            { options in
-                options.body = body
-                edit(&options)
-            },
-            { call, options, configuration in
-                ClientUpload(call, options.body ?? body, by: uploadProtocol, decoder: decoder, configuration)
-            })
+        let draft = draft(method, path, parameters) { options in
+            options.body = body
+            edit(&options)
+        }
+        return make(draft) { _, request, configuration in
+            UploadOperation(
+                draft.options.body ?? body, to: request, by: uploadProtocol, decoder: decoder,
+                configuration: configuration)
+        }
     }
 
-    /// Uploads a body by a protocol. See ``uploadOperation(_:to:method:parameters:by:decoder:_:)``.
+    /// Uploads a body, by a protocol if one is given. See ``uploadOperation(_:to:method:parameters:decoder:_:)`` and
+    /// ``uploadOperation(_:to:method:parameters:by:decoder:_:)``.
     public func upload<Value: Sendable>(
         _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
-        by uploadProtocol: UploadProtocol, decoder: ResponseDecoder<Value>,
+        by uploadProtocol: UploadProtocol? = nil, decoder: ResponseDecoder<Value>,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Value {
-        let operation = uploadOperation(
-            body, to: path, method: method, parameters: parameters, by: uploadProtocol, decoder: decoder, edit)
-        submit(operation)
-        return try await operation.value
+        try await value(
+            ofSubmitted: uploadProtocol.map {
+                uploadOperation(body, to: path, method: method, parameters: parameters, by: $0, decoder: decoder, edit)
+            } ?? uploadOperation(body, to: path, method: method, parameters: parameters, decoder: decoder, edit))
     }
 
-    private func operation<Value: Sendable, Kind: URLRequestOperation<Value> & ClientRequest>(
-        _ method: HTTPMethod, _ path: String, _ parameters: [String: ParameterValue],
-        _ edit: (inout RequestOptions) -> Void,
-        _ makeOperation: (ClientCall, RequestOptions, RequestConfiguration) -> Kind
-    ) -> Kind {
-        let (settings, options) = settled(edit)
-        let prepare = { try PreparedRequest(method, path, object: nil, parameters, options, $0) }
-        return make(options, settings, method: method, path: path, endpointType: nil, prepare) {
-            makeOperation($0, options, $1)
-        }
+    /// Uploads a body and decodes the response as `operation(_:_:object:parameters:as:_:)` does.
+    public func upload<Value: Decodable & Sendable>(
+        _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
+        as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await upload(body, to: path, method: method, parameters: parameters, decoder: standardDecoder(), edit)
+    }
+
+    /// Uploads files in a form. See ``uploadOperation(files:to:method:parameters:decoder:_:)``.
+    public func upload<Value: Sendable>(
+        files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
+        parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(
+            ofSubmitted: uploadOperation(
+                files: files, to: path, method: method, parameters: parameters, decoder: decoder, edit))
+    }
+
+    /// Uploads files in a form and decodes the response as `operation(_:_:object:parameters:as:_:)` does.
+    public func upload<Value: Decodable & Sendable>(
+        files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
+        parameters: [String: ParameterValue] = [:], as type: Value.Type = Value.self,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await upload(
+            files: files, to: path, method: method, parameters: parameters, decoder: standardDecoder(), edit)
     }
 }

@@ -19,7 +19,17 @@ extension RequestClient {
         parameters: [String: ParameterValue] = [:], as type: Value.Type = Value.self,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) -> URLRequestOperation<Value> {
-        call(method, path, object: object, parameters, standardDecoder(), edit).operation
+        operation(method, path, object: object, parameters: parameters, decoder: standardDecoder(), edit)
+    }
+
+    /// Makes the operation of a request, with parameters from variables of any encodable types.
+    @_disfavoredOverload
+    public func operation<Value: Decodable & Sendable>(
+        _ method: HTTPMethod, _ path: String, object: (any Encodable & Sendable)? = nil,
+        parameters: [String: any Encodable & Sendable], as type: Value.Type = Value.self,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) -> URLRequestOperation<Value> {
+        operation(method, path, object: object, parameters: parameters.erased, decoder: standardDecoder(), edit)
     }
 
     /// Makes the operation of a request whose value a decoder makes. See
@@ -29,7 +39,7 @@ extension RequestClient {
         parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) -> URLRequestOperation<Value> {
-        call(method, path, object: object, parameters, decoder, edit).operation
+        operation(of: draft(method, path, object: object, parameters, edit), decoder)
     }
 
     /// Makes the operation of an endpoint.
@@ -42,180 +52,12 @@ extension RequestClient {
     public func operation<Subject: Endpoint>(
         for endpoint: Subject, _ edit: (inout RequestOptions) -> Void = { _ in }
     ) -> URLRequestOperation<Subject.Response> {
-        call(endpoint, edit).operation
+        operation(of: draft(endpoint, edit), endpoint.responseDecoder)
     }
 
-    /// Makes the operation of an upload.
-    ///
-    /// - Parameters:
-    ///   - body: Bytes, a file or a stream. A stream that cannot be opened again is not retried.
-    ///   - path: As for other requests.
-    ///   - method: `POST` by default.
-    ///   - parameters: Parameters for the query. None by default.
-    ///   - decoder: Makes the value.
-    ///   - edit: Sets what else differs, such as a `Content-Type` in ``RequestOptions/fields``.
-    public func uploadOperation<Value: Sendable>(
-        _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
-        decoder: ResponseDecoder<Value>, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) -> URLRequestOperation<Value> {
-        call(method, path, object: nil, parameters, decoder) { options in
-            options.body = body
-            edit(&options)
-        }.operation
-    }
+    // MARK: Pages
 
-    /// Makes the operation of an upload of files in a form (RFC 7578). See ``MultipartFormData/Part``.
-    ///
-    /// - Parameters:
-    ///   - files: The files. The parameters come before them.
-    ///   - path: As for other requests.
-    ///   - method: `POST` by default.
-    ///   - parameters: Parameters for the form. None by default.
-    ///   - decoder: Makes the value.
-    ///   - edit: Sets what else differs for this request.
-    public func uploadOperation<Value: Sendable>(
-        files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
-        parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) -> URLRequestOperation<Value> {
-        call(method, path, object: nil, parameters, decoder) { options in
-            options.files = files
-            edit(&options)
-        }.operation
-    }
-
-    /// Makes the operation of an upload whose value is decoded as that of
-    /// `operation(_:_:object:parameters:as:_:)`.
-    public func uploadOperation<Value: Decodable & Sendable>(
-        _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
-        as type: Value.Type, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) -> URLRequestOperation<Value> {
-        uploadOperation(body, to: path, method: method, parameters: parameters, decoder: standardDecoder(), edit)
-    }
-
-    /// Makes the operation of an upload of files whose value is decoded as that of
-    /// `operation(_:_:object:parameters:as:_:)`.
-    public func uploadOperation<Value: Decodable & Sendable>(
-        files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
-        parameters: [String: ParameterValue] = [:], as type: Value.Type,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) -> URLRequestOperation<Value> {
-        uploadOperation(
-            files: files, to: path, method: method, parameters: parameters, decoder: standardDecoder(), edit)
-    }
-
-    // MARK: Making
-
-    func standardDecoder<Value: Decodable & Sendable>() -> ResponseDecoder<Value> { .standard(makeJSONDecoder) }
-
-    /// An operation, and the way in which it may be shared. `nil` if it is not.
-    struct Made<Value: Sendable> {
-        let operation: ClientOperation<Value>
-        let key: Flights.Key?
-    }
-
-    func call<Value: Sendable>(
-        _ method: HTTPMethod, _ path: String, object: (any Encodable & Sendable)?,
-        _ parameters: [String: ParameterValue], _ decoder: ResponseDecoder<Value>, isStandard: Bool = false,
-        _ edit: (inout RequestOptions) -> Void
-    ) -> Made<Value> {
-        let (settings, options) = settled(edit)
-        return make(decoder, options, settings, method: method, path: path, endpointType: nil, isStandard: isStandard) {
-            try PreparedRequest(method, path, object: object, parameters, options, $0)
-        }
-    }
-
-    func call<Subject: Endpoint>(
-        _ endpoint: Subject, _ edit: (inout RequestOptions) -> Void
-    ) -> Made<Subject.Response> {
-        let (settings, options) = settled(edit) { endpoint.adjusted($0) }
-        return make(
-            endpoint.responseDecoder, options, settings, method: endpoint.method, path: endpoint.path,
-            endpointType: type(of: endpoint), isStandard: true
-        ) { try PreparedRequest(endpoint, options, $0) }
-    }
-
-    /// The settings of this moment, and the options of one request.
-    ///
-    /// - Parameters:
-    ///   - edit: What the call sets.
-    ///   - adjust: What an endpoint changes in the configuration before that.
-    func settled(
-        _ edit: (inout RequestOptions) -> Void, _ adjust: (RequestConfiguration) -> RequestConfiguration = { $0 }
-    ) -> (ClientSettings, RequestOptions) {
-        let settings = settings.withLock { $0 }
-        var options = RequestOptions(adjust(settings.configuration))
-        edit(&options)
-        return (settings, options)
-    }
-
-    private func make<Value: Sendable>(
-        _ decoder: ResponseDecoder<Value>, _ options: RequestOptions, _ settings: ClientSettings, method: HTTPMethod,
-        path: String, endpointType: Any.Type?, isStandard: Bool, _ prepare: (RequestDefaults) throws -> PreparedRequest
-    ) -> Made<Value> {
-        let operation = make(options, settings, method: method, path: path, endpointType: endpointType, prepare) {
-            ClientOperation($0, decoder: decoder, $0.isUpload(isMember: false) ? $1.requiringBody : $1)
-        }
-        let sharing = options.sharing ?? (isStandard && settings.sharesIdenticalRequests ? .identical : .never)
-        let key = Flights.Key(
-            sharing, operation.call.initiallyPrepared, ofSettings: settings.generation,
-            isConfigured: options.isConfigured, Value.self, endpointType)
-        return Made(operation: operation, key: key)
-    }
-
-    /// Makes an operation of any kind, and notes it as a submission.
-    ///
-    /// - Parameter makeOperation: Gets the call and the configuration of the operation.
-    func make<Value: Sendable, Kind: URLRequestOperation<Value> & ClientRequest>(
-        _ options: RequestOptions, _ settings: ClientSettings, method: HTTPMethod, path: String,
-        endpointType: Any.Type?, _ prepare: (RequestDefaults) throws -> PreparedRequest,
-        _ makeOperation: (ClientCall, RequestConfiguration) -> Kind
-    ) -> Kind {
-        let defaults = settings.defaults(for: options, isMember: false)
-        let alone = Result { try prepare(defaults) }
-        let member =
-            settings.haveDefaultsOfThoseAlone
-            ? Result { try prepare(settings.defaults(for: options, isMember: true)) } : alone
-        let reporter = SubmissionReporter(self, on: settings.callbackQueue, settings.log)
-        let call = ClientCall(
-            reporter, settings.allHooks, settings.log, alone: alone, member: member,
-            orFailingAs: .placeholder(
-                method, relativeTo: options.baseURL ?? defaults.baseURL ?? URL(fileURLWithPath: "/")))
-        var configuration = options.configuration
-        for plugin in settings.plugins { plugin.add(to: &configuration) }
-        configuration.completionQueue = settings.callbackQueue
-        let listener = configuration.onEvent
-        configuration.onEvent = { event in
-            listener?(event)
-            reporter.report(event)
-        }
-        let operation = makeOperation(call, configuration)
-        let submission = Submission(
-            operation, id: operation.id, method: method, path: path, url: call.initial?.url, endpointType: endpointType,
-            tag: options.tag, userInfo: (try? alone.get())?.userInfo ?? options.userInfo)
-        reporter.attach(submission)
-        table.withLock { $0.add(submission) }
-        return operation
-    }
-}
-
-extension ResponseDecoder where Value: Decodable {
-    /// The decoder for a type: JSON, except for the types that are a body themselves.
-    static func standard(_ makeJSONDecoder: @escaping @Sendable () -> JSONDecoder) -> ResponseDecoder {
-        if let data = ResponseDecoder<Data>.data as? ResponseDecoder { return data }
-        if let text = ResponseDecoder<String>.string as? ResponseDecoder { return text }
-        return .json(decoder: makeJSONDecoder)
-    }
-}
-
-extension ResponseDecoder where Value == ResponseHead {
-    /// The head of the response, as for a request of the method HEAD.
-    public static let head = ResponseDecoder { $0.head }
-}
-
-/// The pages of a resource; see ``Pages``.
-extension RequestClient {
-    /// The pages of a path.
+    /// The pages of a path; see ``Pages``.
     ///
     /// ```swift
     /// for try await users in client.pages(of: "users", as: [User].self) { print(users.count) }
@@ -236,42 +78,131 @@ extension RequestClient {
         of path: String, parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) -> Pages<Value> {
-        let (settings, options) = settled(edit)
-        return pages(decoder, options, settings, method: .get, path: path, endpointType: nil) {
-            try PreparedRequest(.get, path, object: nil, parameters, options, $0)
-        }
+        pages(of: draft(.get, path, object: nil, parameters, edit), decoder)
     }
 
     /// The pages of an endpoint. See ``pages(of:parameters:as:_:)``.
     public func pages<Subject: Endpoint>(
         of endpoint: Subject, _ edit: (inout RequestOptions) -> Void = { _ in }
     ) -> Pages<Subject.Response> {
-        let (settings, options) = settled(edit) { endpoint.adjusted($0) }
-        return pages(
-            endpoint.responseDecoder, options, settings, method: endpoint.method, path: endpoint.path,
-            endpointType: Subject.self
-        ) { try PreparedRequest(endpoint, options, $0) }
+        pages(of: draft(endpoint, edit), endpoint.responseDecoder)
     }
 
-    private func pages<Value: Sendable>(
-        _ decoder: ResponseDecoder<Value>, _ options: RequestOptions, _ settings: ClientSettings, method: HTTPMethod,
-        path: String, endpointType: Any.Type?, _ prepare: (RequestDefaults) throws -> PreparedRequest
-    ) -> Pages<Value> {
-        let defaults = settings.defaults(for: options, isMember: false)
-        let first = Result { try prepare(defaults) }
-        let request =
-            (try? first.get())?.request
-            ?? .placeholder(method, relativeTo: options.baseURL ?? defaults.baseURL ?? URL(fileURLWithPath: "/"))
-        var configuration = options.configuration
-        for plugin in settings.plugins { plugin.add(to: &configuration) }
-        return Pages(
-            on: queue, first: request, configuration: configuration, hasHooks: !settings.allHooks.isEmpty
+    private func pages<Value: Sendable>(of draft: Draft, _ decoder: ResponseDecoder<Value>) -> Pages<Value> {
+        Pages(
+            on: queue, first: draft.preparation.initial, configuration: draft.configuration,
+            hasHooks: !draft.settings.value.allHooks.isEmpty
         ) { [self] page in
-            make(options, settings, method: method, path: path, endpointType: endpointType) { _ in
-                try first.get().at(page)
-            } _: {
-                ClientOperation($0, decoder: decoder, $1)
-            }
+            var draft = draft
+            draft.preparation.turn(to: page)
+            return operation(of: draft, decoder)
         }
     }
+
+    // MARK: Making
+
+    /// A request that is about to be made.
+    struct Draft: Sendable {
+        /// The settings of this moment.
+        let settings: Box<ClientSettings>
+        let options: RequestOptions
+        let method: HTTPMethod
+        let path: String
+        var endpointType: Any.Type?
+        var preparation: PreparedCall
+
+        var configuration: RequestConfiguration {
+            settings.value.plugins.reduce(into: options.configuration) { $1.add(to: &$0) }
+        }
+    }
+
+    func draft(
+        _ method: HTTPMethod, _ path: String, object: (any Encodable & Sendable)? = nil,
+        _ parameters: [String: ParameterValue], _ edit: (inout RequestOptions) -> Void
+    ) -> Draft {
+        let (settings, options) = settled(edit)
+        @Sendable func prepare(_ defaults: RequestDefaults) throws -> PreparedRequest {
+            try PreparedRequest(method, path, object: object, parameters, options, defaults)
+        }
+        let later = settings.value.haveDefaultsOfThoseAlone ? { @Sendable in try prepare($0) } : nil
+        return Draft(
+            settings: settings, options: options, method: method, path: path,
+            preparation: PreparedCall(method, options, settings, later: later, prepare))
+    }
+
+    func draft(_ endpoint: some Endpoint, _ edit: (inout RequestOptions) -> Void) -> Draft {
+        let (settings, options) = settled(edit) { endpoint.adjusted($0) }
+        return Draft(
+            settings: settings, options: options, method: endpoint.method, path: endpoint.path,
+            endpointType: type(of: endpoint),
+            preparation: PreparedCall(endpoint.method, options, settings) {
+                try PreparedRequest(endpoint, options, $0)
+            })
+    }
+
+    /// The settings of this moment, and the options of one request.
+    ///
+    /// - Parameters:
+    ///   - edit: What the call sets.
+    ///   - adjust: What an endpoint changes in the configuration before that.
+    private func settled(
+        _ edit: (inout RequestOptions) -> Void, _ adjust: (RequestConfiguration) -> RequestConfiguration = { $0 }
+    ) -> (Box<ClientSettings>, RequestOptions) {
+        let settings = settings.withLock { $0 }
+        var options = RequestOptions(adjust(settings.value.configuration))
+        edit(&options)
+        return (settings, options)
+    }
+
+    func operation<Value: Sendable>(
+        of draft: Draft, _ decoder: ResponseDecoder<Value>
+    ) -> URLRequestOperation<Value> {
+        make(draft) { prepared, request, configuration in
+            URLRequestOperation(
+                request, decoder: decoder,
+                configuration: prepared?.isUpload == true ? configuration.requiringBody : configuration)
+        }
+    }
+
+    /// Makes an operation of any kind, and notes it as a submission.
+    ///
+    /// - Parameter makeOperation: Gets the request that was made, if it could be, that of the operation, and the configuration.
+    func make<Value: Sendable, Kind: URLRequestOperation<Value>>(
+        _ draft: Draft, _ makeOperation: (PreparedRequest?, URLRequest, RequestConfiguration) -> Kind
+    ) -> Kind {
+        let preparation = draft.preparation
+        let prepared = try? preparation.alone.get()
+        let operation = makeOperation(prepared, preparation.initial, draft.configuration)
+        let submission = Submission(
+            operation, id: operation.id, tag: draft.options.tag, method: draft.method, path: draft.path,
+            url: prepared?.request.url, endpointType: draft.endpointType,
+            userInfo: prepared?.userInfo ?? draft.options.userInfo)
+        let call = ClientCall(of: self, submission, draft.settings, preparation)
+        operation.participant = call
+        table.withLock { $0.add(call) }
+        call.hearStepsIfWanted()
+        return operation
+    }
+
+    func standardDecoder<Value: Decodable & Sendable>() -> ResponseDecoder<Value> {
+        .standard(settings.withLock { $0 }.value.makeJSONDecoder)
+    }
+}
+
+extension ResponseDecoder where Value: Decodable {
+    /// The decoder for a type: JSON, except for the types that are a body themselves.
+    static func standard(_ makeJSONDecoder: @escaping @Sendable () -> JSONDecoder) -> ResponseDecoder {
+        if let data = ResponseDecoder<Data>.data as? ResponseDecoder { return data }
+        if let text = ResponseDecoder<String>.string as? ResponseDecoder { return text }
+        return .json(decoder: makeJSONDecoder)
+    }
+}
+
+extension ResponseDecoder where Value == ResponseHead {
+    /// The head of the response, as for a request of the method HEAD.
+    public static let head = ResponseDecoder { $0.head }
+}
+
+extension [String: any Encodable & Sendable] {
+    var erased: [String: ParameterValue] { mapValues { ParameterValue($0) } }
 }

@@ -18,42 +18,10 @@ extension RequestClient {
         _ operation: AsynchronousOperation<Value>, tag: String? = nil,
         whenFinished completion: (@Sendable (Result<Value, any Error>) -> Void)? = nil
     ) -> RequestID {
-        if let own = operation as? any ClientRequest, own.belongs(to: self), let id = own.call.submission?.id {
-            if let completion { operation.whenFinished(completion) }
-            if table.withLock({ $0.activate(id) }) {
-                queue.addOperation(operation)
-            } else {
-                operation.refuse(with: RequestError(.clientShutDown, stage: .process))
-                operation.startWhenReady(by: MemberStarter(for: nil))
-            }
-            return id
+        let completion = completion.map { completion in
+            { @Sendable in completion(operation.result ?? .failure(CancellationError())) }
         }
-        let settings = settings.withLock { $0 }
-        let reporter = SubmissionReporter(self, on: settings.callbackQueue, settings.log)
-        let id = (operation as? any EventSource)?.id ?? RequestID()
-        let submission = Submission(operation, id: id, kind: operation.kindOfSubmission, tag: tag)
-        reporter.attach(submission)
-        let isAccepted = table.withLock { table in
-            table.add(submission)
-            return table.activate(id)
-        }
-        if let completion {
-            reporter.callBackAfterEnd { completion(operation.result ?? .failure(CancellationError())) }
-        }
-        if let source = operation as? any EventSource {
-            source.listen { event in
-                reporter.report(event)
-                if case .ended = event.step { reporter.wasAnnounced() }
-            }
-        } else {
-            // The client itself does not want the result: a Task that awaits it may leave and cancel the operation.
-            operation.subscribeToFinish(wantsResult: completion != nil) { [unowned operation] in
-                reporter.end(operation.failure)
-                reporter.wasAnnounced()
-            }
-        }
-        if isAccepted { queue.addOperation(operation) } else { operation.discard() }
-        return id
+        return submit(operation, tag, whenFinished: completion)
     }
 
     // Disfavoured, because an operation of ours has a better function, with its result.
@@ -67,21 +35,38 @@ extension RequestClient {
     @discardableResult
     @_disfavoredOverload
     public func submit(_ operation: Operation, tag: String? = nil) -> RequestID {
-        if let ours = operation as? any Submittable { return ours.submit(to: self, tag: tag) }
-        let settings = settings.withLock { $0 }
-        let reporter = SubmissionReporter(self, on: settings.callbackQueue, settings.log)
-        let submission = Submission(operation, id: RequestID(), kind: .other, tag: tag)
-        reporter.attach(submission)
-        let isAccepted = table.withLock { table in
-            table.add(submission)
-            return table.activate(submission.id)
+        submit(operation, tag, whenFinished: nil)
+    }
+
+    private func submit(_ operation: Operation, _ tag: String?, whenFinished completion: ClientCall.Call?) -> RequestID
+    {
+        let source = operation as? any EventSource
+        if let own = source?.participant as? ClientCall, own.client === self {
+            if let completion { operation.announceFinish { own.callBackAfterEnd(completion) } }
+            start(operation, of: own)
+            return own.submission.id
         }
-        operation.announceFinish { [weak operation] in
-            reporter.end(operation?.failureOfFinished)
-            reporter.wasAnnounced()
+        let submission = Submission(
+            operation, id: source?.id ?? RequestID(), kind: operation.kindOfSubmission, tag: tag)
+        let call = ClientCall(of: self, submission, settings.withLock { $0 })
+        table.withLock { $0.add(call) }
+        call.hearStepsIfWanted()
+        if let completion { call.callBackAfterEnd(completion) }
+        // The client itself does not want the result: a Task that awaits it may leave and cancel the operation.
+        operation.announceFinish(wantsResult: completion != nil) { [weak operation] in
+            call.ended(with: operation?.failureOfFinished)
+            call.wasAnnounced()
         }
-        if isAccepted { queue.addOperation(operation) } else { operation.discard() }
+        start(operation, of: call)
         return submission.id
+    }
+
+    /// Adds an operation to the queue, or ends it if it comes too late.
+    private func start(_ operation: Operation, of call: ClientCall) {
+        if call.activate() { return queue.addOperation(operation) }
+        guard call.isOfRequest, let request = operation as? any StartableOperation else { return operation.discard() }
+        request.refuse(with: RequestError(.clientShutDown, stage: .process))
+        request.startWhenReady(by: MemberStarter(for: nil))
     }
 
     /// Runs many operations as one; see ``RequestBatch``.
@@ -142,7 +127,7 @@ extension RequestClient {
     public var submissions: [Submission] { table.withLock { $0.submissions } }
 
     /// The submission with an identifier. `nil` once it has ended.
-    public func submission(_ id: RequestID) -> Submission? { table.withLock { $0.submission(id) } }
+    public func submission(_ id: RequestID) -> Submission? { table.withLock { $0.call(id) }?.submission }
 
     // MARK: Cancelling
 
@@ -258,15 +243,6 @@ extension Operation {
         default: .other
         }
     }
-}
-
-/// An operation of ours with any type of value.
-private protocol Submittable {
-    func submit(to client: RequestClient, tag: String?) -> RequestID
-}
-
-extension AsynchronousOperation: Submittable {
-    fileprivate func submit(to client: RequestClient, tag: String?) -> RequestID { client.submit(self, tag: tag) }
 }
 
 /// A batch with any type of value.

@@ -21,10 +21,9 @@ public final class RequestClient: Sendable {
     /// The queue of the `async` calls and of ``submit(_:tag:whenFinished:)``.
     public let queue: RequestQueue
 
-    let settings: Locked<ClientSettings>
+    let settings: Locked<Box<ClientSettings>>
     let table = Locked(SubmissionTable())
     let observers = Observers()
-    let streams = EventStreams()
     let flights = Flights()
 
     /// Makes a client.
@@ -39,7 +38,7 @@ public final class RequestClient: Sendable {
         self.queue = queue
         var settings = ClientSettings(configuration: configuration)
         settings.defaults.baseURL = baseURL
-        self.settings = Locked(settings)
+        self.settings = Locked(Box(settings))
     }
 
     // MARK: Settings
@@ -49,13 +48,13 @@ public final class RequestClient: Sendable {
     /// To change several values in one step, change a copy and set it. While other threads change values too, use
     /// ``setField(_:for:)`` and its siblings: they lose no change of another thread.
     public var defaults: RequestDefaults {
-        get { settings.withLock { $0.defaults } }
+        get { settings.withLock { $0.value.defaults } }
         set { edit { $0.defaults = newValue } }
     }
 
     /// The URL that paths are joined to. An absolute URL in the place of a path needs none. `nil` by default.
     public var baseURL: URL? {
-        get { settings.withLock { $0.defaults.baseURL } }
+        get { settings.withLock { $0.value.defaults.baseURL } }
         set { edit { $0.defaults.baseURL = newValue } }
     }
 
@@ -76,7 +75,7 @@ public final class RequestClient: Sendable {
 
     /// How requests are made. Its ``RequestConfiguration/completionQueue`` has no effect; see ``callbackQueue``.
     public var configuration: RequestConfiguration {
-        get { settings.withLock { $0.configuration } }
+        get { settings.withLock { $0.value.configuration } }
         set { edit { $0.configuration = newValue } }
     }
 
@@ -86,14 +85,14 @@ public final class RequestClient: Sendable {
     /// For one request the calls come one at a time, in the order of its steps, and its completions last. On a concurrent
     /// queue, calls for different requests may overlap. Hooks, events and progress do not run there.
     public var callbackQueue: DispatchQueue {
-        get { settings.withLock { $0.callbackQueue } }
+        get { settings.withLock { $0.value.callbackQueue } }
         set { edit { $0.callbackQueue = newValue } }
     }
 
     /// Makes the decoder of values from JSON, such as one for dates in ISO 8601. A new `JSONDecoder` by default. Called once
     /// for each response. A call with a decoder of its own and an ``Endpoint`` do not use it.
     public var makeJSONDecoder: @Sendable () -> JSONDecoder {
-        get { settings.withLock { $0.makeJSONDecoder } }
+        get { settings.withLock { $0.value.makeJSONDecoder } }
         set { edit { $0.makeJSONDecoder = newValue } }
     }
 
@@ -101,7 +100,7 @@ public final class RequestClient: Sendable {
     ///
     /// To append to it reads and sets it. If several threads do so at once, one change is lost. ``install(_:)`` loses none.
     public var hooks: [RequestHook] {
-        get { settings.withLock { $0.hooks } }
+        get { settings.withLock { $0.value.hooks } }
         set { edit { $0.hooks = newValue } }
     }
 
@@ -114,7 +113,7 @@ public final class RequestClient: Sendable {
     /// Whether `async` calls share identical requests in flight, if their options do not say; see
     /// ``RequestSharing/identical``. `false` by default. A call with a decoder of its own shares only if its options say so.
     public var sharesIdenticalRequests: Bool {
-        get { settings.withLock { $0.sharesIdenticalRequests } }
+        get { settings.withLock { $0.value.sharesIdenticalRequests } }
         set { edit { $0.sharesIdenticalRequests = newValue } }
     }
 
@@ -124,7 +123,7 @@ public final class RequestClient: Sendable {
     ///
     /// The lines have method, location, status and size, but no query, field or credential.
     public var isConsoleLogEnabled: Bool {
-        get { settings.withLock { $0.log.isEnabled } }
+        get { settings.withLock { $0.value.log.isEnabled } }
         set { edit { $0.log.isEnabled = newValue } }
     }
 
@@ -132,13 +131,13 @@ public final class RequestClient: Sendable {
     ///
     /// Only JSON and forms are written, without the values that ``Redaction/default`` hides. Of others the size is written.
     public var loggedBodySize: Int {
-        get { settings.withLock { $0.log.bodySize } }
+        get { settings.withLock { $0.value.log.bodySize } }
         set { edit { $0.log.bodySize = newValue } }
     }
 
     /// Writes the lines of the log. To standard error by default. Called on the thread of the step.
     public var logWriter: @Sendable (String) -> Void {
-        get { settings.withLock { $0.log.write } }
+        get { settings.withLock { $0.value.log.write } }
         set { edit { $0.log.write = newValue } }
     }
 
@@ -146,8 +145,11 @@ public final class RequestClient: Sendable {
     private func edit(_ change: (inout ClientSettings) -> Void) {
         let old = settings.withLock { settings in
             let old = settings
-            change(&settings)
-            settings.generation += 1
+            settings.edit { new in
+                change(&new)
+                new.allHooks = new.hooks + new.plugins.flatMap(\.hooks)
+                new.generation += 1
+            }
             return old
         }
         withExtendedLifetime(old) {}
@@ -181,7 +183,7 @@ struct ClientSettings: Sendable {
     var generation = 0
 
     /// All hooks, in the order in which they apply.
-    var allHooks: [RequestHook] { hooks + plugins.flatMap(\.hooks) }
+    var allHooks: [RequestHook] = []
 
     /// The defaults of a request.
     ///

@@ -28,15 +28,16 @@ extension RequestClient {
     /// One that is added in several ways is called once for each step. One that is added again for the same subject
     /// moves to the end of their order.
     public func addObserver(_ observer: any RequestObserver) {
-        observers.add(observer, for: .all)
+        observe(.all, by: observer)
     }
 
     /// Adds an observer of one request, batch, chain or group, until that has ended. One that comes after the end is not
     /// told.
     public func addObserver(_ observer: any RequestObserver, for id: RequestID) {
         observers.add(observer, for: .submission(id))
+        if let call = table.withLock({ $0.call(id) }) { return call.hearSteps() }
         // One that has ended meanwhile does not remove its observers any more.
-        if submission(id) == nil { observers.change { $0.remove(ObjectIdentifier(observer), of: .submission(id)) } }
+        observers.remove { $0 == ObjectIdentifier(observer) && $1 == .submission(id) }
     }
 
     /// Adds an observer of the requests with a path, as their calls or their endpoints gave it.
@@ -45,182 +46,185 @@ extension RequestClient {
     ///   - observer: The observer.
     ///   - path: The path. Slashes at its ends do not count.
     public func addObserver(_ observer: any RequestObserver, path: String) {
-        observers.add(observer, for: .path(ObserverTable.key(ofPath: path)))
+        observe(.requests(at: path), by: observer)
     }
 
     /// Adds an observer of the requests with a type of endpoint, or with a subclass of that type.
     public func addObserver<Subject: Endpoint>(_ observer: any RequestObserver, endpoint: Subject.Type) {
-        observers.add(observer, for: .endpoint(ObserverTable.EndpointKind(endpoint)))
+        observe(.endpoint(EndpointKind(endpoint)), by: observer)
     }
 
     /// Removes an observer, however it was added.
     public func removeObserver(_ observer: any RequestObserver) {
-        observers.change { $0.remove(ObjectIdentifier(observer)) }
+        observers.remove { id, _ in id == ObjectIdentifier(observer) }
     }
 
     /// Removes the observers of one submission.
     public func removeObservers(for id: RequestID) {
-        observers.change { $0.remove(.submission(id)) }
+        observers.remove { $1 == .submission(id) }
     }
 
     /// Removes the observers of a path.
     public func removeObservers(path: String) {
-        observers.change { $0.remove(.path(ObserverTable.key(ofPath: path))) }
+        observers.remove { $1 == .requests(at: path) }
     }
 
     /// Removes the observers that were added for a type of endpoint.
     public func removeObservers<Subject: Endpoint>(endpoint: Subject.Type) {
-        observers.change { $0.remove(.endpoint(ObserverTable.EndpointKind(endpoint))) }
+        observers.remove { $1 == .endpoint(EndpointKind(endpoint)) }
     }
 
     /// Removes all observers.
     public func removeAllObservers() {
-        observers.change { $0.removeAll() }
+        observers.remove { _, _ in true }
     }
 
     /// The steps of all requests of the client from now on, as they happen.
     ///
     /// Every call makes a stream of its own. A stream keeps the newest 1024 steps that were not read yet. It ends with the
     /// client. ``RequestEvent/id`` is that of the ``Submission``.
-    public var events: AsyncStream<RequestEvent> { streams.stream() }
+    public var events: AsyncStream<RequestEvent> {
+        defer { hearAllSteps() }
+        return observers.stream()
+    }
+
+    private func observe(_ subject: Observers.Subject, by observer: any RequestObserver) {
+        observers.add(observer, for: subject)
+        hearAllSteps()
+    }
+
+    /// Those that were made before somebody wanted to know of their steps are heard from now on.
+    private func hearAllSteps() {
+        for call in table.withLock({ $0.calls }) { call.hearSteps() }
+    }
 }
 
-/// The observers of a client, for any thread.
+/// The observers of a client, and the streams of its events.
 final class Observers: Sendable {
-    private let table = Locked(ObserverTable())
-
-    /// Whether nobody observes anything.
-    var isEmpty: Bool { table.withLock { $0.isEmpty } }
-
-    var count: Int { table.withLock { $0.count } }
-
-    func add(_ observer: any RequestObserver, for subject: ObserverTable.Subject) {
-        let reference = ObserverReference(observer)
-        let count = table.withLock { table in
-            table.add(reference, id: ObjectIdentifier(observer), for: subject)
-            return table.count
-        }
-        if count.isMultiple(of: Self.entriesUntilCheck) { removeFreed() }
-    }
-
-    /// After so many more entries, those of freed observers are removed.
-    private static let entriesUntilCheck = 64
-
-    /// Removes the entries of observers that no longer exist.
-    private func removeFreed() {
-        // The observers leave the lock first, because one may be freed here.
-        let freed = table.withLock { $0.references }.filter { $0.observer == nil }
-        table.withLock { $0.remove(freed) }
-    }
-
-    func change(_ change: (inout ObserverTable) -> Void) {
-        table.withLock { change(&$0) }
-    }
-
-    /// Calls a closure with each observer of a submission, once.
-    func tell(of submission: Submission, _ body: (any RequestObserver) -> Void) {
-        var told: Set<ObjectIdentifier> = []
-        var freed: [ObserverReference] = []
-        // The observers leave the lock first, because one may be freed here.
-        for reference in table.withLock({ $0.observers(of: submission) }) {
-            guard let observer = reference.observer else {
-                freed.append(reference)
-                continue
-            }
-            if told.insert(ObjectIdentifier(observer)).inserted { body(observer) }
-        }
-        if !freed.isEmpty { table.withLock { $0.remove(freed) } }
-    }
-}
-
-/// The observers of a client. A pure value.
-struct ObserverTable: Sendable {
     /// Which submissions an observer is told of.
-    enum Subject: Hashable, Sendable {
+    enum Subject: Equatable, Sendable {
         case all
         case submission(RequestID)
         case path(String)
         case endpoint(EndpointKind)
-    }
 
-    /// A type of endpoint, with its subclasses.
-    struct EndpointKind: Hashable, Sendable {
-        private let id: ObjectIdentifier
-        private let match: any EndpointMatching
-
-        init<Subject: Endpoint>(_ type: Subject.Type) {
-            id = ObjectIdentifier(type)
-            match = EndpointMatch<Subject>()
+        /// The requests with a path. Slashes at its ends do not count.
+        static func requests(at path: String) -> Subject {
+            .path(path.trimmingCharacters(in: CharacterSet(charactersIn: "/")))
         }
 
-        func includes(_ type: Any.Type) -> Bool { match.includes(type) }
-
-        static func == (one: EndpointKind, other: EndpointKind) -> Bool { one.id == other.id }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(id) }
+        fileprivate func includes(_ submission: Submission) -> Bool {
+            switch self {
+            case .all: true
+            case .submission(let id): submission.id == id
+            case .path: submission.path.map(Self.requests) == self
+            case .endpoint(let kind): submission.endpointType.map(kind.match.includes) ?? false
+            }
+        }
     }
 
-    private struct Entry {
+    private struct Entry: Sendable {
+        weak var observer: (any RequestObserver)?
         let id: ObjectIdentifier
-        let reference: ObserverReference
         let subject: Subject
+        let number: Int
     }
 
-    private var entries: [Entry] = []
+    private struct State {
+        var entries: [Entry] = []
+        var streams: [Int: AsyncStream<RequestEvent>.Continuation] = [:]
+        var lastNumber = 0
 
-    var isEmpty: Bool { entries.isEmpty }
-    var count: Int { entries.count }
-    var references: [ObserverReference] { entries.map(\.reference) }
-
-    /// Adds an observer, unless it already observes the subject.
-    mutating func add(_ reference: ObserverReference, id: ObjectIdentifier, for subject: Subject) {
-        // An object may have the address of one that was freed.
-        entries.removeAll { $0.id == id && $0.subject == subject }
-        entries.append(Entry(id: id, reference: reference, subject: subject))
+        mutating func nextNumber() -> Int {
+            lastNumber += 1
+            return lastNumber
+        }
     }
 
-    mutating func remove(_ id: ObjectIdentifier) {
-        entries.removeAll { $0.id == id }
+    private let state = Locked(State())
+
+    deinit {
+        for stream in state.withLock({ $0.streams.values }) { stream.finish() }
     }
 
-    mutating func remove(_ id: ObjectIdentifier, of subject: Subject) {
-        entries.removeAll { $0.id == id && $0.subject == subject }
+    /// Whether nobody observes anything.
+    var isEmpty: Bool { count == 0 }
+
+    var count: Int { state.withLock { $0.entries.count } }
+
+    /// Whether an observer or a stream is told of steps.
+    var wantSteps: Bool { state.withLock { !$0.entries.isEmpty || !$0.streams.isEmpty } }
+
+    /// Adds an observer. One that observes the subject already moves to the end.
+    func add(_ observer: any RequestObserver, for subject: Subject) {
+        let id = ObjectIdentifier(observer)
+        let entries = state.withLock { state in
+            // An object may have the address of one that was freed.
+            state.entries.removeAll { $0.id == id && $0.subject == subject }
+            state.entries.append(
+                Entry(observer: observer, id: id, subject: subject, number: state.nextNumber()))
+            return state.entries
+        }
+        if entries.count.isMultiple(of: 64) { remove(entries.filter { $0.observer == nil }) }
     }
 
-    mutating func remove(_ subject: Subject) {
-        entries.removeAll { $0.subject == subject }
+    func remove(where isRemoved: (ObjectIdentifier, Subject) -> Bool) {
+        state.withLock { $0.entries.removeAll { isRemoved($0.id, $0.subject) } }
     }
 
-    mutating func removeAll() {
-        entries = []
+    private func remove(_ freed: [Entry]) {
+        guard !freed.isEmpty else { return }
+        let numbers = Set(freed.map(\.number))
+        state.withLock { $0.entries.removeAll { numbers.contains($0.number) } }
     }
 
-    /// Removes observers that no longer exist.
-    mutating func remove(_ freed: [ObserverReference]) {
-        let freed = Set(freed.map(ObjectIdentifier.init))
-        entries.removeAll { freed.contains(ObjectIdentifier($0.reference)) }
+    /// Calls a closure with each observer of a submission, once, in the order in which they were added.
+    func tell(of submission: Submission, _ body: (any RequestObserver) -> Void) {
+        var told: Set<ObjectIdentifier> = []
+        var freed: [Entry] = []
+        // The entries leave the lock first, because an observer may be freed here.
+        for entry in state.withLock({ $0.entries }) where entry.subject.includes(submission) {
+            guard let observer = entry.observer else {
+                freed.append(entry)
+                continue
+            }
+            if told.insert(entry.id).inserted { body(observer) }
+        }
+        remove(freed)
     }
 
-    /// The observers of a submission, in the order in which they were added.
-    func observers(of submission: Submission) -> [ObserverReference] {
-        entries.filter { $0.subject.includes(submission) }.map(\.reference)
+    // MARK: Streams
+
+    func stream() -> AsyncStream<RequestEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: RequestEvent.self, bufferingPolicy: .bufferingNewest(1024))
+        let number = state.withLock { state in
+            let number = state.nextNumber()
+            state.streams[number] = continuation
+            return number
+        }
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.streams.removeValue(forKey: number) }
+        }
+        return stream
     }
 
-    /// The form of a path that is compared.
-    static func key(ofPath path: String) -> String {
-        path.trimmingCharacters(in: CharacterSet(charactersIn: "/"))
+    func tellStreams(_ event: RequestEvent) {
+        for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(event) }
     }
 }
 
-extension ObserverTable.Subject {
-    fileprivate func includes(_ submission: Submission) -> Bool {
-        switch self {
-        case .all: true
-        case .submission(let id): submission.id == id
-        case .path(let path): submission.path.map(ObserverTable.key) == path
-        case .endpoint(let kind): submission.endpointType.map(kind.includes) ?? false
-        }
+/// A type of endpoint, with its subclasses.
+struct EndpointKind: Equatable, Sendable {
+    private let id: ObjectIdentifier
+    fileprivate let match: any EndpointMatching
+
+    init<Subject: Endpoint>(_ type: Subject.Type) {
+        id = ObjectIdentifier(type)
+        match = EndpointMatch<Subject>()
     }
+
+    static func == (one: EndpointKind, other: EndpointKind) -> Bool { one.id == other.id }
 }
 
 private protocol EndpointMatching: Sendable {
@@ -229,46 +233,4 @@ private protocol EndpointMatching: Sendable {
 
 private struct EndpointMatch<Subject: Endpoint>: EndpointMatching {
     func includes(_ type: Any.Type) -> Bool { type is Subject.Type }
-}
-
-/// Refers to an observer without keeping it.
-// Unchecked, because the weak reference is set only once, by `init`.
-final class ObserverReference: @unchecked Sendable {
-    private(set) weak var observer: (any RequestObserver)?
-
-    init(_ observer: any RequestObserver) {
-        self.observer = observer
-    }
-}
-
-/// The streams of all steps of a client's requests.
-final class EventStreams: Sendable {
-    private struct State {
-        var continuations: [Int: AsyncStream<RequestEvent>.Continuation] = [:]
-        var last = 0
-    }
-
-    private let state = Locked(State())
-
-    deinit {
-        for continuation in state.withLock({ $0.continuations.values }) { continuation.finish() }
-    }
-
-    func stream() -> AsyncStream<RequestEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: RequestEvent.self, bufferingPolicy: .bufferingNewest(1024))
-        let number = state.withLock { state in
-            state.last += 1
-            state.continuations[state.last] = continuation
-            return state.last
-        }
-        continuation.onTermination = { [weak self] _ in
-            _ = self?.state.withLock { $0.continuations.removeValue(forKey: number) }
-        }
-        return stream
-    }
-
-    func tell(_ event: RequestEvent) {
-        for continuation in state.withLock({ Array($0.continuations.values) }) { continuation.yield(event) }
-    }
 }

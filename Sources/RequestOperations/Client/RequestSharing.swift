@@ -29,30 +29,27 @@ final class Flights: Sendable {
         private let value: ObjectIdentifier
         private let endpoint: ObjectIdentifier?
 
-        /// Makes a key. `nil` for a request that must not be shared.
+        /// Makes a key. `nil` for a request that must not be shared, such as one whose body is made for each attempt.
         ///
-        /// - Parameters:
-        ///   - prepared: The request. One whose body is made for each attempt is never the same as another.
-        ///   - generation: That of the client's settings.
-        ///   - isConfigured: Whether the call has changed its configuration. It may then have adapters of its own.
-        init?(
-            _ sharing: RequestSharing, _ prepared: PreparedRequest?, ofSettings generation: Int, isConfigured: Bool,
-            _ value: Any.Type, _ endpoint: Any.Type?
-        ) {
-            guard sharing != .never, let prepared, let method = prepared.request.httpMethod?.uppercased(),
-                ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"].contains(method), prepared.makeBody == nil
+        /// - Parameter isStandard: Whether the call is shared if its options do not say.
+        init?(_ draft: RequestClient.Draft, isStandard: Bool, _ value: Any.Type) {
+            let (options, settings) = (draft.options, draft.settings.value)
+            let sharing = options.sharing ?? (isStandard && settings.sharesIdenticalRequests ? .identical : .never)
+            guard sharing != .never, let prepared = try? draft.preparation.alone.get(), prepared.makeBody == nil,
+                let method = prepared.request.httpMethod?.uppercased(), Hedging.safeMethods.contains(method)
             else { return nil }
             if case .key(let key) = sharing {
                 name = .given(key)
-            } else if isConfigured {
+            } else if options.isConfigured {
+                // It may have adapters of its own.
                 return nil
             } else {
                 name = .request(
                     method: method, url: prepared.request.url, fields: prepared.request.allHTTPHeaderFields ?? [:],
-                    body: prepared.request.httpBody, settings: generation)
+                    body: prepared.request.httpBody, settings: settings.generation)
             }
             self.value = ObjectIdentifier(value)
-            self.endpoint = endpoint.map { ObjectIdentifier($0) }
+            endpoint = draft.endpointType.map { ObjectIdentifier($0) }
         }
     }
 
@@ -68,34 +65,6 @@ final class Flights: Sendable {
     var count: Int { flights.withLock { $0.count } }
     var callers: Int { flights.withLock { $0.values.reduce(0) { $0 + $1.callers } } }
 
-    /// Joins a flight, or begins one. Returns the operation to await.
-    ///
-    /// - Parameters:
-    ///   - key: The key.
-    ///   - operation: The operation of a new flight.
-    private func join<Value: Sendable>(_ key: Key, _ operation: ClientOperation<Value>) -> ClientOperation<Value> {
-        flights.withLock { flights in
-            // A cancelled one is still there until it has ended.
-            guard let known = flights[key]?.operation as? ClientOperation<Value>, !known.isCancelled else {
-                flights[key] = Flight(operation: operation)
-                return operation
-            }
-            flights[key]?.callers += 1
-            return known
-        }
-    }
-
-    /// A call no longer awaits an operation. Cancels the operation if it was the last.
-    private func leave(_ key: Key, _ operation: Operation) {
-        let isLast = flights.withLock { flights in
-            guard flights[key]?.operation === operation, let callers = flights[key]?.callers else { return false }
-            flights[key]?.callers = callers - 1
-            if callers == 1 { flights[key] = nil }
-            return callers == 1
-        }
-        if isLast { operation.cancel() }
-    }
-
     /// Awaits the value of a request, or of the same one in flight.
     ///
     /// - Parameters:
@@ -103,15 +72,25 @@ final class Flights: Sendable {
     ///   - key: What makes it the same as another.
     ///   - submit: Submits the operation, if there is no flight yet.
     func value<Value: Sendable>(
-        of operation: ClientOperation<Value>, for key: Key, _ submit: (ClientOperation<Value>) -> Void
+        of operation: URLRequestOperation<Value>, for key: Key, _ submit: (URLRequestOperation<Value>) -> Void
     ) async throws -> Value {
         try Task.checkCancellation()
-        let shared = join(key, operation)
+        let shared = flights.withLock { flights in
+            // A cancelled one is still there until it has ended.
+            guard let known = flights[key]?.operation as? URLRequestOperation<Value>, !known.isCancelled else {
+                flights[key] = Flight(operation: operation)
+                return operation
+            }
+            flights[key]?.callers += 1
+            return known
+        }
         if shared === operation {
             submit(shared)
-            shared.subscribeToFinish { [self, unowned shared] in end(key, shared) }
+            shared.subscribeToFinish { [self, unowned shared] in
+                flights.withLock { if $0[key]?.operation === shared { $0[key] = nil } }
+            }
         } else {
-            operation.drop()
+            operation.participant?.forget()
         }
         let answer = Answer<Value>()
         // It has a result when it has finished.
@@ -125,9 +104,14 @@ final class Flights: Sendable {
         }
     }
 
-    private func end(_ key: Key, _ operation: Operation) {
-        flights.withLock { flights in
-            if flights[key]?.operation === operation { flights[key] = nil }
+    /// A call no longer awaits an operation. Cancels the operation if it was the last.
+    private func leave(_ key: Key, _ operation: Operation) {
+        let isLast = flights.withLock { flights in
+            guard flights[key]?.operation === operation, let callers = flights[key]?.callers else { return false }
+            flights[key]?.callers = callers - 1
+            if callers == 1 { flights[key] = nil }
+            return callers == 1
         }
+        if isLast { operation.cancel() }
     }
 }

@@ -34,34 +34,17 @@ public struct Submission: Sendable, Identifiable {
     /// The user info of the request and of its client.
     public let userInfo: [String: any Sendable]
 
-    private let reference: OperationReference
-
     /// The operation. `nil` once it is no longer held by its queue or by anyone else.
-    public var operation: Operation? { reference.operation }
+    public private(set) weak var operation: Operation?
 
-    /// Makes the submission of an operation that is no request of the client.
-    init(_ operation: Operation, id: RequestID, kind: Kind, tag: String?) {
-        self.id = id
-        self.kind = kind
-        self.tag = tag
-        (method, path, url, endpointType, userInfo) = (nil, nil, nil, nil, [:])
-        reference = OperationReference(operation)
-    }
-
-    /// Makes the submission of a request of the client.
+    /// Makes the submission of an operation. Only one that is a request of the client has a method and what follows it.
     init(
-        _ operation: Operation, id: RequestID, method: HTTPMethod, path: String, url: URL?, endpointType: Any.Type?,
-        tag: String?, userInfo: [String: any Sendable]
+        _ operation: Operation, id: RequestID, kind: Kind = .request, tag: String?, method: HTTPMethod? = nil,
+        path: String? = nil, url: URL? = nil, endpointType: Any.Type? = nil, userInfo: [String: any Sendable] = [:]
     ) {
-        self.id = id
-        kind = .request
-        self.method = method
-        self.path = path
-        self.url = url
-        self.endpointType = endpointType
-        self.tag = tag
+        (self.operation, self.id, self.kind, self.tag) = (operation, id, kind, tag)
+        (self.method, self.path, self.url, self.endpointType) = (method, path, url, endpointType)
         self.userInfo = userInfo
-        reference = OperationReference(operation)
     }
 }
 
@@ -76,79 +59,47 @@ extension Submission: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
-/// Refers to an operation without keeping it.
-// Unchecked, because the weak reference is set only once, by `init`.
-private final class OperationReference: @unchecked Sendable {
-    private(set) weak var operation: Operation?
-
-    init(_ operation: Operation) {
-        self.operation = operation
-    }
-}
-
-/// The submissions of a client that have not ended. A pure value.
+/// What a client knows of that has not ended. A pure value.
 struct SubmissionTable: Sendable {
-    private enum Phase: Sendable {
+    private enum Phase {
         case open
-        /// Nothing new is accepted, except members of what was. The answers are given when the table is idle.
-        case draining([Answer<Void>])
+        /// Nothing new is accepted, except members of what was.
+        case draining
         /// Nothing is accepted.
-        case closed([Answer<Void>])
-
-        var answers: [Answer<Void>] {
-            get {
-                switch self {
-                case .open: []
-                case .draining(let answers), .closed(let answers): answers
-                }
-            }
-            set {
-                switch self {
-                case .open: break
-                case .draining: self = .draining(newValue)
-                case .closed: self = .closed(newValue)
-                }
-            }
-        }
+        case closed
     }
 
-    private struct Entry: Sendable {
-        let submission: Submission
+    private struct Entry {
+        let call: ClientCall
         /// Whether it was given to the client's queue, or has begun.
-        var isActive: Bool
+        var isActive = false
     }
 
     private var phase = Phase.open
     private var entries: [RequestID: Entry] = [:]
-    /// How many active submissions there are.
+    /// How many entries are active.
     private var activeCount = 0
     /// Those that have ended, and whose callbacks have not all returned.
     private var calling: Set<RequestID> = []
-    /// Whether nothing waits for the active submissions any more.
+    /// Whether nothing waits for the active entries any more.
     private var hasGivenUp = false
+    /// What waits until nothing is active.
+    private var answers: [Answer<Void>] = []
     /// The ends since the client was told to shut down, and what nobody had submitted when it was closed.
     private var finishedCount = 0
     private var cancelledCount = 0
 
-    var isOpen: Bool { accepts(members: false) }
+    var isOpen: Bool { phase == .open }
 
-    private func accepts(members: Bool) -> Bool {
-        switch phase {
-        case .open: true
-        case .draining: members
-        case .closed: false
-        }
-    }
+    var calls: [ClientCall] { entries.values.map(\.call) }
 
     /// All submissions, oldest first.
-    var submissions: [Submission] {
-        entries.values.map(\.submission).sorted { $0.id.rawValue < $1.id.rawValue }
-    }
+    var submissions: [Submission] { calls.map(\.submission).sorted { $0.id.rawValue < $1.id.rawValue } }
 
-    func submission(_ id: RequestID) -> Submission? { entries[id]?.submission }
+    func call(_ id: RequestID) -> ClientCall? { entries[id]?.call }
 
-    mutating func add(_ submission: Submission) {
-        entries[submission.id] = Entry(submission: submission, isActive: false)
+    mutating func add(_ call: ClientCall) {
+        entries[call.submission.id] = Entry(call: call)
     }
 
     /// Records that a submission is to be carried out. Returns `false` if it comes too late.
@@ -157,28 +108,28 @@ struct SubmissionTable: Sendable {
     ///   - id: The submission.
     ///   - isMember: Whether a batch, a chain or a group starts it.
     mutating func activate(_ id: RequestID, isMember: Bool = false) -> Bool {
-        guard let entry = entries[id] else { return accepts(members: isMember) }
-        guard !entry.isActive else { return true }
-        guard accepts(members: isMember) else { return false }
-        entries[id]?.isActive = true
-        activeCount += 1
+        let entry = entries[id]
+        if let entry, entry.isActive { return true }
+        guard phase == .open || phase == .draining && isMember else { return false }
+        if entry != nil {
+            entries[id]?.isActive = true
+            activeCount += 1
+        }
         return true
     }
 
     /// Records the end of a submission. Returns it, to be freed outside of the lock: its user info may run the user's code.
     ///
     /// Until ``calledBack(_:)``, the table is not idle.
-    mutating func end(_ id: RequestID, isCancelled: Bool = false) -> Submission? {
+    mutating func end(_ id: RequestID, isCancelled: Bool = false) -> ClientCall? {
         guard let entry = entries.removeValue(forKey: id) else { return nil }
-        guard entry.isActive else { return entry.submission }
+        guard entry.isActive else { return entry.call }
         activeCount -= 1
         calling.insert(id)
-        switch phase {
-        case .open: break
-        case .draining where isCancelled, .closed where isCancelled: cancelledCount += 1
-        case .draining, .closed: finishedCount += 1
+        if phase != .open {
+            if isCancelled { cancelledCount += 1 } else { finishedCount += 1 }
         }
-        return entry.submission
+        return entry.call
     }
 
     /// Records that all callbacks of a submission have returned. Returns what the caller must tell that the table is idle.
@@ -200,7 +151,7 @@ struct SubmissionTable: Sendable {
     /// Accepts nothing more but members. Returns `false` if the table is not idle, so that the caller must wait for the
     /// answer.
     mutating func drain(_ answer: Answer<Void>) -> Bool {
-        if case .open = phase { phase = .draining([]) }
+        if phase == .open { phase = .draining }
         return wait(answer)
     }
 
@@ -208,13 +159,13 @@ struct SubmissionTable: Sendable {
     ///
     /// The caller cancels everything. What nobody has submitted may never end, so it counts here.
     mutating func close(_ answer: Answer<Void>) -> Bool {
-        if case .closed = phase {} else { cancelledCount += entries.count - activeCount }
-        phase = .closed(phase.answers)
+        if phase != .closed { cancelledCount += entries.count - activeCount }
+        phase = .closed
         return wait(answer)
     }
 
     private mutating func wait(_ answer: Answer<Void>) -> Bool {
-        if !isIdle { phase.answers.append(answer) }
+        if !isIdle { answers.append(answer) }
         return isIdle
     }
 
@@ -222,7 +173,7 @@ struct SubmissionTable: Sendable {
 
     private mutating func takeAnswersIfIdle() -> [Answer<Void>] {
         guard isIdle else { return [] }
-        defer { phase.answers = [] }
-        return phase.answers
+        defer { answers = [] }
+        return answers
     }
 }

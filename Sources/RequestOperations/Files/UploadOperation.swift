@@ -117,7 +117,7 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
         cancel()
         guard let tus = upload.tus, let url = try await tus.knownURL() else { return false }
         let termination = TusTermination(of: url, configuration: configuration) { [self] in
-            try TusRequests(from: try await process(request), configuration).termination(of: url)
+            try TusRequests(from: try await process(begunRequest()), configuration).termination(of: url)
         }
         OperationQueue().addOperation(termination)
         do {

@@ -34,6 +34,8 @@ protocol StartableOperation: FinishAnnouncing, Sendable {
     func add(_ dependent: Locked<OperationLifecycle>)
     /// Starts the operation as soon as it is ready, unless something else starts it first.
     func startWhenReady(by starter: any OperationStarter)
+    /// Ends the operation with an error before its start.
+    func refuse(with error: any Error)
     func start(by starter: (any OperationStarter)?)
     /// Lets the owner start the operation if it may run.
     func startIfReady()

@@ -150,6 +150,7 @@ extension RetryingOperation {
 /// An operation that tells its steps.
 protocol EventSource {
     var id: RequestID { get }
+    var participant: (any RequestParticipant)? { get }
 
     /// Adds a listener for the steps from now on. One that comes after the end is told of the end. Returns what removes
     /// it.

@@ -21,10 +21,13 @@
 /// An attempt that throws a `CancellationError` ends the operation as cancelled. An error of another type becomes the
 /// ``RequestError/underlying`` of a ``RequestError/Code/stageFailed``. It counts as temporary unless
 /// ``RetryPolicy/isTransient`` says no.
-// Unchecked, as its superclass is. All state of this class is in `runner`; `work` never changes.
+// Unchecked, as its superclass is. All state of this class is in `runner`. `work` never changes, and `participant` is set
+// before anyone has the operation.
 open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
     let runner: RequestRunner
     private let work: (@Sendable (Int) async throws -> Value)?
+    /// What the client of the operation does at its stages. `nil` without a client.
+    final var participant: (any RequestParticipant)?
 
     /// Makes an operation for work on a resource. Subclasses override ``attempt(_:)``.
     ///
@@ -86,6 +89,11 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         super.init()
     }
 
+    deinit {
+        // One that was never started has not ended.
+        participant?.forget()
+    }
+
     /// The identity of the request, the same for all its attempts.
     public final var id: RequestID { runner.id }
 
@@ -115,8 +123,10 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         runner.replaceWait(by: delay, or: observers)
     }
 
-    /// The queue of the configuration.
-    public final override var completionQueue: DispatchQueue { runner.configuration.completionQueue }
+    /// The queue of the configuration, or that of the client that made the operation.
+    public final override var completionQueue: DispatchQueue {
+        participant?.callbackQueue ?? runner.configuration.completionQueue
+    }
 
     // MARK: Override points
 
@@ -219,7 +229,11 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     private func decision(afterSuccess value: Value, _ number: Int) async -> RetryDecision? {
         do {
             return try await runner.run(.retryDecision) {
-                await self.retryDecision(afterSuccess: value, attempt: number)
+                let isMember = self.isMember
+                if let decision = await self.participant?.decision(afterSuccess: value, isMember: isMember) {
+                    return decision
+                }
+                return await self.retryDecision(afterSuccess: value, attempt: number)
             }
         } catch {
             return .fail(error)
@@ -228,7 +242,10 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
 
     private func decision(after failure: AttemptFailure) async throws -> RetryDecision {
         do {
-            return try await runner.stage(.retryDecision) { await self.retryDecision(after: failure) }
+            return try await runner.stage(.retryDecision) {
+                await self.participant?.note(failure, isMember: self.isMember)
+                return await self.retryDecision(after: failure)
+            }
         } catch {
             throw Task.isCancelled
                 ? CancellationError() : runner.ending(error, in: .retryDecision, notRetried: .noDecision)
@@ -267,12 +284,59 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
         runner.wasAbandoned()
     }
 
-    override func willAnnounce(_ ending: OperationLifecycle.Ending) {
-        switch ending {
-        case .succeeded: runner.ended(nil)
-        case .failed(let error): runner.ended(error)
-        }
+    final override func finalError(_ error: any Error) -> any Error {
+        participant?.finalError(error, isMember: isMember) ?? error
     }
+
+    override func willAnnounce(_ ending: OperationLifecycle.Ending) {
+        let error: (any Error)? = if case .failed(let error) = ending { error } else { nil }
+        runner.ended(error)
+        participant?.ended(with: error)
+    }
+
+    final override func wasAnnounced() { participant?.wasAnnounced() }
+
+    final override func callBack(_ call: @escaping @Sendable () -> Void) {
+        if let participant { participant.callBack(call) } else { super.callBack(call) }
+    }
+
+    final override func callBackAfterEnd(_ call: @escaping @Sendable () -> Void) {
+        if let participant { participant.callBackAfterEnd(call) } else { super.callBackAfterEnd(call) }
+    }
+
+    /// Whether a batch, a chain or a group started the operation.
+    final var isMember: Bool { state.withLock { $0.isStartedAsMember } }
+}
+
+/// What takes part in an operation from outside: the ``RequestClient`` that made it, with its hooks, observers and log.
+///
+/// Each stage asks it first, and then the override point of the operation. `isMember` says whether a batch, a chain or a
+/// group started the operation.
+protocol RequestParticipant: AnyObject, Sendable {
+    /// Where closures of the caller run.
+    var callbackQueue: DispatchQueue { get }
+
+    /// Begins the request with its first attempt. Returns what replaces the original request, or `nil` if nothing does.
+    func begin(_ request: URLRequest, isMember: Bool) async throws -> URLRequest?
+    /// Gives a task the body that the request itself cannot hold.
+    func complete(_ task: inout TransportTask, from original: URLRequest) throws
+    func note(_ task: TransportTask, attempt: Int)
+    /// Takes in an accepted response. Returns the one to decode.
+    func receive(_ response: TransportResponse, isMember: Bool) async throws -> TransportResponse
+    func decision(afterSuccess value: any Sendable, isMember: Bool) async -> RetryDecision?
+    /// A failed attempt is about to be decided upon.
+    func note(_ failure: AttemptFailure, isMember: Bool) async
+    func finalError(_ error: any Error, isMember: Bool) -> any Error
+    /// The operation has its result.
+    func ended(with error: (any Error)?)
+    /// All completions have been added.
+    func wasAnnounced()
+    /// Calls back for a step.
+    func callBack(_ call: @escaping @Sendable () -> Void)
+    /// Calls a completion after the end.
+    func callBackAfterEnd(_ completion: @escaping @Sendable () -> Void)
+    /// The operation is freed, or never started.
+    func forget()
 }
 
 /// Thrown by an attempt whose value a decision does not accept.

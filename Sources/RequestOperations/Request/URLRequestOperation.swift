@@ -104,7 +104,9 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
     /// Each attempt begins at the first byte of the response, whatever an earlier one delivered before it failed. So
     /// make the consumer of a stream here, such as a parser or a sum, anew for each task.
     open func makeTask(for request: URLRequest) async throws -> TransportTask {
-        .data(request)
+        var task = TransportTask.data(request)
+        try participant?.complete(&task, from: self.request)
+        return task
     }
 
     /// Accepts the head of a response by returning, or rejects it by throwing. Uses the configuration's validation by
@@ -141,8 +143,9 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
     public final override func attempt(_ number: Int) async throws -> Value {
         var admitted: AdmittedTask?
         repeat {
-            let request = try await runner.stage(.process) { try await self.process(self.request) }
+            let request = try await runner.stage(.process) { try await self.process(self.begunRequest()) }
             var task = try await runner.stage(.makeTask) { try await self.makeTask(for: request) }
+            participant?.note(task, attempt: number)
             runner.complete(&task, isProcessedByAdapters: isProcessedByAdapters)
             // `nil` if the attempt waited so long that the request must be processed again.
             admitted = try await runner.admit(task, in: number)
@@ -150,7 +153,17 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
         let response = try await runner.transfer(admitted!, stages: self)
         try await transferSucceeded(response)
         try await runner.stage(.validate) { try await self.validate(response) }
-        return try await runner.stage(.decode) { try await self.decode(response) }
+        return try await runner.stage(.decode) {
+            guard let participant = self.participant else { return try await self.decode(response) }
+            return try await self.decode(participant.receive(response, isMember: self.isMember))
+        }
+    }
+
+    /// The request to process. A client begins it with the first attempt.
+    final func begunRequest() async throws -> URLRequest {
+        guard let begun = try await participant?.begin(request, isMember: isMember) else { return request }
+        runner.requestState.withLock { $0.original.replace(with: begun) }
+        return begun
     }
 
     /// Called when the transfer of an attempt has succeeded and its slot has been given back. Does nothing by default.

@@ -84,7 +84,7 @@ public struct Hedging: Sendable, Hashable {
     }
 
     /// The methods that their definition calls safe.
-    private static let safeMethods: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"]
+    static let safeMethods: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"]
 
     /// Whether a task may run twice at the same time.
     static func allows(_ task: TransportTask) -> Bool {

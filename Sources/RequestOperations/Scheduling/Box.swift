@@ -18,7 +18,8 @@ struct Box<Value: Sendable>: @unchecked Sendable {
         storage = Storage(value)
     }
 
-    var value: Value { storage.value }
+    /// Without a copy of it.
+    var value: Value { _read { yield storage.value } }
 
     mutating func edit(_ change: (inout Value) -> Void) {
         if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.value) }
