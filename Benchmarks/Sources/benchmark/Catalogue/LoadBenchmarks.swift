@@ -23,7 +23,7 @@ extension Catalogue {
             load(
                 "http2", "GETs of 1 KiB over HTTP/2, 64 in flight", page: "1k", \.small, inFlight: 64, .http2,
                 floors: [even]),
-            json, scaling, slow, urlSession,
+            client, json, scaling, slow, urlSession,
         ]
     }
 
@@ -92,6 +92,27 @@ extension Catalogue {
             client: client, url: server.url(page, scheme) + "?", body: server[keyPath: body], inFlight: inFlight,
             amount: .seconds(options.seconds), authority: scheme == .plain ? nil : server.authority.path,
             usesHTTP2: scheme == .http2)
+    }
+
+    /// What a client costs above the same request in a queue.
+    private var client: Benchmark {
+        Benchmark(
+            name: "client-64", title: "GETs of 1 KiB by a RequestClient, 64 in flight",
+            measures: [.rate, .cpu, .peak, .threads],
+            floors: [
+                Floor(name: "CPU µs above that in a RequestQueue", bound: .atMost(20)) {
+                    $0.difference(
+                        .cpu, of: ClientKind.requestClient.rawValue,
+                        to: ClientKind.operationInRequestQueue.rawValue)
+                }
+            ]
+        ) { testbed in
+            try [ClientKind.limit, .operationInRequestQueue, .requestClient].map { client in
+                Contender(
+                    name: client.rawValue, title: client.title,
+                    order: .load(try order(client, "1k", \.small, 64, in: testbed)))
+            }
+        }
     }
 
     private var json: Benchmark {

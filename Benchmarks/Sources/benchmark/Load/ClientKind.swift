@@ -4,6 +4,8 @@ import RequestOperations
 enum ClientKind: String, Codable, CaseIterable, Sendable {
     case limit
     case operation
+    case operationInRequestQueue
+    case requestClient
     case operationOverURLSession
     case sessionOperation
     case session
@@ -15,6 +17,8 @@ enum ClientKind: String, Codable, CaseIterable, Sendable {
         switch self {
         case .limit: "C over libcurl multi"
         case .operation: "URLRequestOperation"
+        case .operationInRequestQueue: "URLRequestOperation in a RequestQueue"
+        case .requestClient: "RequestClient.get"
         case .operationOverURLSession: "URLRequestOperation, URLSessionTransport"
         case .sessionOperation: "Operation over URLSession"
         case .session: "URLSession"
@@ -27,15 +31,19 @@ enum ClientKind: String, Codable, CaseIterable, Sendable {
     var usesURLSession: Bool {
         switch self {
         case .operationOverURLSession, .sessionOperation, .session: true
-        case .limit, .operation, .asyncHTTPClient, .asyncHTTPClientOperation: false
+        case .limit, .operation, .operationInRequestQueue, .requestClient, .asyncHTTPClient,
+            .asyncHTTPClientOperation:
+            false
         }
     }
 
     /// Whether its requests are operations on a queue.
     var usesQueue: Bool {
         switch self {
-        case .operation, .operationOverURLSession, .sessionOperation, .asyncHTTPClientOperation: true
-        case .limit, .session, .asyncHTTPClient: false
+        case .operation, .operationInRequestQueue, .operationOverURLSession, .sessionOperation,
+            .asyncHTTPClientOperation:
+            true
+        case .limit, .requestClient, .session, .asyncHTTPClient: false
         }
     }
 
@@ -43,7 +51,8 @@ enum ClientKind: String, Codable, CaseIterable, Sendable {
     func makeGenerator(_ order: LoadOrder) throws -> any LoadGenerator {
         switch self {
         case .limit: try LimitGenerator(order)
-        case .operation, .operationOverURLSession:
+        case .requestClient: RequestClientClient(order)
+        case .operation, .operationInRequestQueue, .operationOverURLSession:
             order.decodesJSON
                 ? OperationClient(order, decoder: .json([Record].self)) { $0 == Record.all }
                 : OperationClient(order, decoder: .data) { $0.withUnsafeBytes(order.body.matches) }

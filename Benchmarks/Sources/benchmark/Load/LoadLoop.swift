@@ -129,7 +129,7 @@ final class LoadLoop: Sendable {
 /// One request of a load.
 struct LoadRequest: Sendable {
     fileprivate let start: ContinuousClock.Instant
-    private let number: Int
+    let number: Int
     private let loop: LoadLoop
 
     fileprivate init(number: Int, loop: LoadLoop) {

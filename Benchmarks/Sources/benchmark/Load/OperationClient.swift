@@ -1,13 +1,13 @@
 import Foundation
 import RequestOperations
 
-/// `URLRequestOperation`s on an `OperationQueue`, in their default configuration.
+/// `URLRequestOperation`s on a queue, in their default configuration.
 final class OperationClient<Value: Sendable>: LoadClient {
     private let order: LoadOrder
     private let configuration: RequestConfiguration
     private let decoder: ResponseDecoder<Value>
     private let isExpected: @Sendable (Value) -> Bool
-    private let queue = OperationQueue()
+    private let queue: OperationQueue
     /// URLSession does not tell the version on Linux.
     private var version: HTTPVersion? {
         order.client == .operationOverURLSession ? nil : order.usesHTTP2 ? .http2 : .http1_1
@@ -18,6 +18,7 @@ final class OperationClient<Value: Sendable>: LoadClient {
         configuration = order.client.configuration(trusting: order.authority)
         self.decoder = decoder
         self.isExpected = isExpected
+        queue = order.client == .operationInRequestQueue ? RequestQueue() : OperationQueue()
         queue.maxConcurrentOperationCount = order.inFlight
     }
 
