@@ -13,10 +13,16 @@ final class TaskContext: Sendable {
     }
 
     private init() {
-        Task { [body] in
+        let wait: @Sendable () async -> Void = { [body] in
             // The answer is never an error.
             guard let run = try? await body.value else { return }
             await run()
+        }
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            // It suspends before this returns. Otherwise another thread would have to begin it.
+            Task.immediate { await wait() }
+        } else {
+            Task { await wait() }
         }
     }
 
