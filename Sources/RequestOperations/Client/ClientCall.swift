@@ -5,35 +5,33 @@ final class ClientCall: RequestParticipant {
 
     private struct State {
         var hearsSteps = false
-        var begun: Begun?
+        /// The method after the request hooks, and the request before them. `nil` until it has begun.
+        var begun: (method: String, prepared: PreparedRequest)?
         var line = CallbackLine()
-    }
-
-    private struct Begun {
-        /// The method after the request hooks.
-        let method: String
-        let prepared: PreparedRequest?
     }
 
     let client: RequestClient
     let submission: Submission
     private let settings: Box<ClientSettings>
-    /// `nil` for what the client has not made.
-    private let preparation: PreparedCall?
+    /// The request, if it is started alone. `nil` for what the client has not made.
+    private let alone: PreparedRequest?
+    /// Makes the request of a member of a batch, a chain or a group. `nil` if it is the same.
+    private let makeMember: (@Sendable () -> PreparedRequest)?
     private let state = Locked(State())
 
     init(
         of client: RequestClient, _ submission: Submission, _ settings: Box<ClientSettings>,
-        _ preparation: PreparedCall? = nil
+        alone: PreparedRequest? = nil, makeMember: (@Sendable () -> PreparedRequest)? = nil
     ) {
         self.client = client
         self.submission = submission
         self.settings = settings
-        self.preparation = preparation
+        self.alone = alone
+        self.makeMember = makeMember
     }
 
     /// Whether the client has made the operation.
-    var isOfRequest: Bool { preparation != nil }
+    var isOfRequest: Bool { alone != nil }
 
     var callbackQueue: DispatchQueue { settings.value.callbackQueue }
 
@@ -47,18 +45,19 @@ final class ClientCall: RequestParticipant {
     /// A request that a retry decision has put in the place of the original one stays. If this throws, the next attempt begins
     /// the request again.
     func begin(_ request: URLRequest, isMember: Bool) async throws -> URLRequest? {
-        guard let preparation, state.withLock({ $0.begun == nil }) else { return nil }
+        guard let alone, state.withLock({ $0.begun == nil }) else { return nil }
         guard activate(isMember: isMember) else { throw RequestError(.clientShutDown, stage: .process) }
-        let prepared = Result { try preparation.request(forMember: isMember) }
+        let prepared = isMember ? makeMember?() ?? alone : alone
         let isReplaced =
-            preparation.isProvisional(forMember: isMember) && request.isSame(as: preparation.initial)
-        var begun = isReplaced ? try prepared.get().request : request
+            (prepared.problem != nil || isMember && makeMember != nil) && request.isSame(as: alone.request)
+        if isReplaced, let problem = prepared.problem { throw problem }
+        var begun = isReplaced ? prepared.request : request
         let hooks = hooks(isMember)
         for case .request(let change) in hooks { try await change(&begun, submission) }
         // A stage that was left behind must not begin the request beside the next attempt.
         try Task.checkCancellation()
-        let (method, known) = (begun.httpMethod ?? "GET", try? prepared.get())
-        state.withLock { $0.begun = Begun(method: method, prepared: known) }
+        let method = begun.httpMethod ?? "GET"
+        state.withLock { $0.begun = (method, prepared) }
         log(Redaction.line(of: begun), body: begun.httpBody, type: begun.value(forHTTPHeaderField: "Content-Type"))
         return isReplaced || !hooks.isEmpty ? begun : nil
     }
@@ -66,22 +65,23 @@ final class ClientCall: RequestParticipant {
     /// A request that has a body itself keeps it. One with another method than it began with has none, because a retry decision
     /// has replaced it.
     func complete(_ task: inout TransportTask, from original: URLRequest) throws {
-        guard let begun = state.withLock({ $0.begun }), let prepared = begun.prepared else { return }
+        guard let (method, prepared) = state.withLock({ $0.begun }) else { return }
         if prepared.isUpload { task.isUpload = true }
         guard let makeBody = prepared.makeBody, task.request.httpBody == nil, task.request.httpBodyStream == nil,
-            begun.method == original.httpMethod ?? "GET"
+            method == original.httpMethod ?? "GET"
         else { return }
         task.body = try makeBody()
         task.isUpload = true
     }
 
-    func note(_ task: TransportTask, attempt: Int) {
-        log("attempt \(attempt): \(task)")
-    }
+    func note(_ task: TransportTask, attempt: Int) { log("attempt \(attempt): \(task)") }
 
-    private func log(_ text: @autoclosure () -> String, body: Data? = nil, type: @autoclosure () -> String? = nil) {
-        let log = settings.value.log
-        if log.isEnabled { log.line(submission.id, text(), body: body, type: type()) }
+    private func log(
+        _ text: @autoclosure () -> String, body: @autoclosure () -> Data? = nil,
+        type: @autoclosure () -> String? = nil
+    ) {
+        guard settings.value.log.isEnabled else { return }
+        settings.value.log.line(submission.id, text(), body: body(), type: type())
     }
 
     // MARK: Hooks
@@ -133,8 +133,7 @@ final class ClientCall: RequestParticipant {
     }
 
     private func report(_ event: RequestEvent) {
-        let log = settings.value.log
-        if log.isEnabled { log.line(event) }
+        if settings.value.log.isEnabled { settings.value.log.line(event) }
         client.observers.tellStreams(event)
         if case .ended(let error) = event.step { return end(error) }
         guard !client.observers.isEmpty else { return }

@@ -8,7 +8,7 @@ extension RequestClient {
         _ path: String, parameters: [String: ParameterValue] = [:], as type: Value.Type = Value.self,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Value {
-        try await value(of: .get, path, nil, parameters, edit)
+        try await value(of: .get, path, nil, parameters, standardDecoder(), isStandard: true, edit)
     }
 
     /// Gets a value, with parameters of any types.
@@ -17,159 +17,123 @@ extension RequestClient {
         _ path: String, parameters: [String: any Encodable & Sendable], as type: Value.Type = Value.self,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> Value {
-        try await value(of: .get, path, nil, parameters.erased, edit)
+        try await value(of: .get, path, nil, parameters.erased, standardDecoder(), isStandard: true, edit)
     }
 
     /// Gets a value that a decoder makes.
     public func get<Value: Sendable>(
         _ path: String, parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
         _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: .get, path, nil, parameters, decoder, edit)
-    }
+    ) async throws -> Value { try await value(of: .get, path, nil, parameters, decoder, edit) }
 
     /// Posts parameters and gets a value.
     public func post<Value: Decodable & Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
         as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: .post, path, object, parameters, edit)
-    }
+    ) async throws -> Value { try await value(of: .post, path, object, parameters, standardDecoder(), edit) }
 
     /// Posts parameters, and ignores the body of the response or gets a value that a decoder makes.
     public func post<Value: Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
         decoder: ResponseDecoder<Value> = .void, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: .post, path, object, parameters, decoder, edit)
-    }
+    ) async throws -> Value { try await value(of: .post, path, object, parameters, decoder, edit) }
 
     /// Posts parameters and gets a value, with parameters of any types.
     @_disfavoredOverload
     public func post<Value: Decodable & Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: any Encodable & Sendable],
         as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: .post, path, object, parameters.erased, edit)
-    }
+    ) async throws -> Value { try await value(of: .post, path, object, parameters.erased, standardDecoder(), edit) }
 
     /// Posts parameters, and ignores the body of the response or gets a value that a decoder makes, with parameters of any types.
     @_disfavoredOverload
     public func post<Value: Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: any Encodable & Sendable],
         decoder: ResponseDecoder<Value> = .void, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: .post, path, object, parameters.erased, decoder, edit)
-    }
+    ) async throws -> Value { try await value(of: .post, path, object, parameters.erased, decoder, edit) }
 
     /// Puts parameters and gets a value.
     public func put<Value: Decodable & Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
         as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: .put, path, object, parameters, edit)
-    }
+    ) async throws -> Value { try await value(of: .put, path, object, parameters, standardDecoder(), edit) }
 
     /// Puts parameters, and ignores the body of the response or gets a value that a decoder makes.
     public func put<Value: Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
         decoder: ResponseDecoder<Value> = .void, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: .put, path, object, parameters, decoder, edit)
-    }
+    ) async throws -> Value { try await value(of: .put, path, object, parameters, decoder, edit) }
 
     /// Puts parameters and gets a value, with parameters of any types.
     @_disfavoredOverload
     public func put<Value: Decodable & Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: any Encodable & Sendable],
         as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: .put, path, object, parameters.erased, edit)
-    }
+    ) async throws -> Value { try await value(of: .put, path, object, parameters.erased, standardDecoder(), edit) }
 
     /// Puts parameters, and ignores the body of the response or gets a value that a decoder makes, with parameters of any types.
     @_disfavoredOverload
     public func put<Value: Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: any Encodable & Sendable],
         decoder: ResponseDecoder<Value> = .void, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: .put, path, object, parameters.erased, decoder, edit)
-    }
+    ) async throws -> Value { try await value(of: .put, path, object, parameters.erased, decoder, edit) }
 
     /// Sends a PATCH and gets a value.
     public func patch<Value: Decodable & Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
         as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: .patch, path, object, parameters, edit)
-    }
+    ) async throws -> Value { try await value(of: .patch, path, object, parameters, standardDecoder(), edit) }
 
     /// Sends a PATCH, and ignores the body of the response or gets a value that a decoder makes.
     public func patch<Value: Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: ParameterValue] = [:],
         decoder: ResponseDecoder<Value> = .void, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: .patch, path, object, parameters, decoder, edit)
-    }
+    ) async throws -> Value { try await value(of: .patch, path, object, parameters, decoder, edit) }
 
     /// Sends a PATCH and gets a value, with parameters of any types.
     @_disfavoredOverload
     public func patch<Value: Decodable & Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: any Encodable & Sendable],
         as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: .patch, path, object, parameters.erased, edit)
-    }
+    ) async throws -> Value { try await value(of: .patch, path, object, parameters.erased, standardDecoder(), edit) }
 
     /// Sends a PATCH, and ignores the body of the response or gets a value that a decoder makes, with parameters of any types.
     @_disfavoredOverload
     public func patch<Value: Sendable>(
         _ path: String, object: (any Encodable & Sendable)? = nil, parameters: [String: any Encodable & Sendable],
         decoder: ResponseDecoder<Value> = .void, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: .patch, path, object, parameters.erased, decoder, edit)
-    }
+    ) async throws -> Value { try await value(of: .patch, path, object, parameters.erased, decoder, edit) }
 
     /// Sends a DELETE and gets a value.
     public func delete<Value: Decodable & Sendable>(
         _ path: String, parameters: [String: ParameterValue] = [:],
         as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: .delete, path, nil, parameters, edit)
-    }
+    ) async throws -> Value { try await value(of: .delete, path, nil, parameters, standardDecoder(), edit) }
 
     /// Sends a DELETE, and ignores the body of the response or gets a value that a decoder makes.
     public func delete<Value: Sendable>(
         _ path: String, parameters: [String: ParameterValue] = [:],
         decoder: ResponseDecoder<Value> = .void, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: .delete, path, nil, parameters, decoder, edit)
-    }
+    ) async throws -> Value { try await value(of: .delete, path, nil, parameters, decoder, edit) }
 
     /// Sends a DELETE and gets a value, with parameters of any types.
     @_disfavoredOverload
     public func delete<Value: Decodable & Sendable>(
         _ path: String, parameters: [String: any Encodable & Sendable],
         as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: .delete, path, nil, parameters.erased, edit)
-    }
+    ) async throws -> Value { try await value(of: .delete, path, nil, parameters.erased, standardDecoder(), edit) }
 
     /// Sends a DELETE, and ignores the body of the response or gets a value that a decoder makes, with parameters of any types.
     @_disfavoredOverload
     public func delete<Value: Sendable>(
         _ path: String, parameters: [String: any Encodable & Sendable],
         decoder: ResponseDecoder<Value> = .void, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(of: .delete, path, nil, parameters.erased, decoder, edit)
-    }
+    ) async throws -> Value { try await value(of: .delete, path, nil, parameters.erased, decoder, edit) }
 
     /// Gets the head of a response without its body.
     public func head(
         _ path: String, parameters: [String: ParameterValue] = [:], _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> ResponseHead {
-        try await value(of: .head, path, nil, parameters, .head, isStandard: true, edit)
-    }
+    ) async throws -> ResponseHead { try await value(of: .head, path, nil, parameters, .head, isStandard: true, edit) }
 
     /// Sends the request of an endpoint. See ``operation(for:_:)``.
     public func send<Subject: Endpoint>(
@@ -178,13 +142,7 @@ extension RequestClient {
         try await value(of: made(draft(endpoint, edit), endpoint.responseDecoder, isStandard: true))
     }
 
-    private func value<Value: Decodable & Sendable>(
-        of method: HTTPMethod, _ path: String, _ object: (any Encodable & Sendable)?,
-        _ parameters: [String: ParameterValue], _ edit: (inout RequestOptions) -> Void
-    ) async throws -> Value {
-        try await value(of: method, path, object, parameters, standardDecoder(), isStandard: true, edit)
-    }
-
+    /// - Parameter isStandard: Whether the call is shared as the client says, if its options do not say.
     private func value<Value: Sendable>(
         of method: HTTPMethod, _ path: String, _ object: (any Encodable & Sendable)?,
         _ parameters: [String: ParameterValue], _ decoder: ResponseDecoder<Value>, isStandard: Bool = false,

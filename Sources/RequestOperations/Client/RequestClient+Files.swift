@@ -16,10 +16,10 @@ extension RequestClient {
         ifExists: ExistingFilePolicy = .fail, resume resumption: DownloadResumption = .betweenAttempts,
         segments: Int = 1, checksum: FileDigest? = nil, _ edit: (inout RequestOptions) -> Void = { _ in }
     ) -> DownloadOperation {
-        make(draft(.get, path, parameters, edit)) { _, request, configuration in
+        make(draft(.get, path, parameters, edit)) {
             DownloadOperation(
-                request, to: destination, ifExists: ifExists, resume: resumption, segments: segments,
-                checksum: checksum, configuration: configuration)
+                $0, to: destination, ifExists: ifExists, resume: resumption, segments: segments, checksum: checksum,
+                configuration: $1)
         }
     }
 
@@ -30,10 +30,10 @@ extension RequestClient {
         resume resumption: DownloadResumption = .betweenAttempts, segments: Int = 1, checksum: FileDigest? = nil,
         _ edit: (inout RequestOptions) -> Void = { _ in }
     ) -> DownloadOperation {
-        make(draft(endpoint, edit)) { _, request, configuration in
+        make(draft(endpoint, edit)) {
             DownloadOperation(
-                request, to: destination, ifExists: ifExists, resume: resumption, segments: segments,
-                checksum: checksum, configuration: configuration)
+                $0, to: destination, ifExists: ifExists, resume: resumption, segments: segments, checksum: checksum,
+                configuration: $1)
         }
     }
 
@@ -140,10 +140,9 @@ extension RequestClient {
             options.body = body
             edit(&options)
         }
-        return make(draft) { _, request, configuration in
-            UploadOperation(
-                draft.options.body ?? body, to: request, by: uploadProtocol, decoder: decoder,
-                configuration: configuration)
+        let sent = draft.options.body ?? body
+        return make(draft) {
+            UploadOperation(sent, to: $0, by: uploadProtocol, decoder: decoder, configuration: $1)
         }
     }
 

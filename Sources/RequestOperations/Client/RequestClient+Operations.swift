@@ -38,9 +38,7 @@ extension RequestClient {
         _ method: HTTPMethod, _ path: String, object: (any Encodable & Sendable)? = nil,
         parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
         _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) -> URLRequestOperation<Value> {
-        operation(of: draft(method, path, object: object, parameters, edit), decoder)
-    }
+    ) -> URLRequestOperation<Value> { operation(of: draft(method, path, object: object, parameters, edit), decoder) }
 
     /// Makes the operation of an endpoint.
     ///
@@ -51,9 +49,7 @@ extension RequestClient {
     ///   - edit: Sets what else differs for this request. Called once, before this function returns.
     public func operation<Subject: Endpoint>(
         for endpoint: Subject, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) -> URLRequestOperation<Subject.Response> {
-        operation(of: draft(endpoint, edit), endpoint.responseDecoder)
-    }
+    ) -> URLRequestOperation<Subject.Response> { operation(of: draft(endpoint, edit), endpoint.responseDecoder) }
 
     // MARK: Pages
 
@@ -69,47 +65,43 @@ extension RequestClient {
     public func pages<Value: Decodable & Sendable>(
         of path: String, parameters: [String: ParameterValue] = [:], as type: Value.Type = Value.self,
         _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) -> Pages<Value> {
-        pages(of: path, parameters: parameters, decoder: standardDecoder(), edit)
-    }
+    ) -> Pages<Value> { pages(of: path, parameters: parameters, decoder: standardDecoder(), edit) }
 
     /// The pages of a path whose values a decoder makes. See ``pages(of:parameters:as:_:)``.
     public func pages<Value: Sendable>(
         of path: String, parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
         _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) -> Pages<Value> {
-        pages(of: draft(.get, path, object: nil, parameters, edit), decoder)
-    }
+    ) -> Pages<Value> { pages(of: draft(.get, path, object: nil, parameters, edit), decoder) }
 
     /// The pages of an endpoint. See ``pages(of:parameters:as:_:)``.
     public func pages<Subject: Endpoint>(
         of endpoint: Subject, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) -> Pages<Subject.Response> {
-        pages(of: draft(endpoint, edit), endpoint.responseDecoder)
-    }
+    ) -> Pages<Subject.Response> { pages(of: draft(endpoint, edit), endpoint.responseDecoder) }
 
     private func pages<Value: Sendable>(of draft: Draft, _ decoder: ResponseDecoder<Value>) -> Pages<Value> {
         Pages(
-            on: queue, first: draft.preparation.initial, configuration: draft.configuration,
+            on: queue, first: draft.alone.request, configuration: draft.configuration,
             hasHooks: !draft.settings.value.allHooks.isEmpty
         ) { [self] page in
             var draft = draft
-            draft.preparation.turn(to: page)
+            (draft.alone.request, draft.makeMember) = (page, nil)
             return operation(of: draft, decoder)
         }
     }
 
     // MARK: Making
 
-    /// A request that is about to be made.
+    /// A request that is about to become an operation.
     struct Draft: Sendable {
-        /// The settings of this moment.
         let settings: Box<ClientSettings>
         let options: RequestOptions
         let method: HTTPMethod
         let path: String
         var endpointType: Any.Type?
-        var preparation: PreparedCall
+        /// The request, if it is started alone.
+        var alone: PreparedRequest
+        /// Makes the request of a member of a batch, a chain or a group. `nil` if it is the same.
+        var makeMember: (@Sendable () -> PreparedRequest)?
 
         var configuration: RequestConfiguration {
             settings.value.plugins.reduce(into: options.configuration) { $1.add(to: &$0) }
@@ -121,23 +113,30 @@ extension RequestClient {
         _ parameters: [String: ParameterValue], _ edit: (inout RequestOptions) -> Void
     ) -> Draft {
         let (settings, options) = settled(edit)
-        @Sendable func prepare(_ defaults: RequestDefaults) throws -> PreparedRequest {
-            try PreparedRequest(method, path, object: object, parameters, options, defaults)
+        @Sendable func prepare(isMember: Bool) -> PreparedRequest {
+            let defaults = settings.value.defaults(for: options, isMember: isMember)
+            return PreparedRequest(method, path, object: object, parameters, options, defaults)
         }
-        let later = settings.value.haveDefaultsOfThoseAlone ? { @Sendable in try prepare($0) } : nil
-        return Draft(
-            settings: settings, options: options, method: method, path: path,
-            preparation: PreparedCall(method, options, settings, later: later, prepare))
+        var draft = Draft(
+            settings: settings, options: options, method: method, path: path, alone: prepare(isMember: false))
+        if settings.value.haveDefaultsOfThoseAlone { draft.makeMember = { prepare(isMember: true) } }
+        return draft
     }
 
     func draft(_ endpoint: some Endpoint, _ edit: (inout RequestOptions) -> Void) -> Draft {
         let (settings, options) = settled(edit) { endpoint.adjusted($0) }
-        return Draft(
+        func prepare(isMember: Bool) -> PreparedRequest {
+            PreparedRequest(endpoint, options, settings.value.defaults(for: options, isMember: isMember))
+        }
+        var draft = Draft(
             settings: settings, options: options, method: endpoint.method, path: endpoint.path,
-            endpointType: type(of: endpoint),
-            preparation: PreparedCall(endpoint.method, options, settings) {
-                try PreparedRequest(endpoint, options, $0)
-            })
+            endpointType: type(of: endpoint), alone: prepare(isMember: false))
+        if settings.value.haveDefaultsOfThoseAlone {
+            // An endpoint may change, so the request of a member is made now.
+            let member = prepare(isMember: true)
+            draft.makeMember = { member }
+        }
+        return draft
     }
 
     /// The settings of this moment, and the options of one request.
@@ -154,34 +153,34 @@ extension RequestClient {
         return (settings, options)
     }
 
-    func operation<Value: Sendable>(
-        of draft: Draft, _ decoder: ResponseDecoder<Value>
-    ) -> URLRequestOperation<Value> {
-        make(draft) { prepared, request, configuration in
+    func operation<Value: Sendable>(of draft: Draft, _ decoder: ResponseDecoder<Value>) -> URLRequestOperation<Value> {
+        make(draft) { request, configuration in
             URLRequestOperation(
                 request, decoder: decoder,
-                configuration: prepared?.isUpload == true ? configuration.requiringBody : configuration)
+                configuration: draft.alone.isUpload ? configuration.requiringBody : configuration)
         }
     }
 
     /// Makes an operation of any kind, and notes it as a submission.
-    ///
-    /// - Parameter makeOperation: Gets the request that was made, if it could be, that of the operation, and the configuration.
     func make<Value: Sendable, Kind: URLRequestOperation<Value>>(
-        _ draft: Draft, _ makeOperation: (PreparedRequest?, URLRequest, RequestConfiguration) -> Kind
+        _ draft: Draft, _ makeOperation: (URLRequest, RequestConfiguration) -> Kind
     ) -> Kind {
-        let preparation = draft.preparation
-        let prepared = try? preparation.alone.get()
-        let operation = makeOperation(prepared, preparation.initial, draft.configuration)
+        let operation = makeOperation(draft.alone.request, draft.configuration)
         let submission = Submission(
             operation, id: operation.id, tag: draft.options.tag, method: draft.method, path: draft.path,
-            url: prepared?.request.url, endpointType: draft.endpointType,
-            userInfo: prepared?.userInfo ?? draft.options.userInfo)
-        let call = ClientCall(of: self, submission, draft.settings, preparation)
+            url: draft.alone.problem == nil ? draft.alone.request.url : nil, endpointType: draft.endpointType,
+            userInfo: draft.alone.userInfo)
+        let call = ClientCall(
+            of: self, submission, draft.settings, alone: draft.alone, makeMember: draft.makeMember)
         operation.participant = call
+        note(call)
+        return operation
+    }
+
+    /// Notes a submission.
+    func note(_ call: ClientCall) {
         table.withLock { $0.add(call) }
         call.hearStepsIfWanted()
-        return operation
     }
 
     func standardDecoder<Value: Decodable & Sendable>() -> ResponseDecoder<Value> {

@@ -49,8 +49,7 @@ extension RequestClient {
         let submission = Submission(
             operation, id: source?.id ?? RequestID(), kind: operation.kindOfSubmission, tag: tag)
         let call = ClientCall(of: self, submission, settings.withLock { $0 })
-        table.withLock { $0.add(call) }
-        call.hearStepsIfWanted()
+        note(call)
         if let completion { call.callBackAfterEnd(completion) }
         // The client itself does not want the result: a Task that awaits it may leave and cancel the operation.
         operation.announceFinish(wantsResult: completion != nil) { [weak operation] in
@@ -101,24 +100,14 @@ extension RequestClient {
     public func chain<Value: Sendable>(
         _ chain: RequestChain<Value>, tag: String? = nil,
         whenFinished completion: @escaping @Sendable (Result<Value, any Error>) -> Void = { _ in }
-    ) -> RequestID {
-        submit(chain, tag: tag, whenFinished: completion)
-    }
+    ) -> RequestID { submit(chain, tag: tag, whenFinished: completion) }
 
-    /// Runs a chain of steps.
-    ///
-    /// - Parameters:
-    ///   - chain: The chain.
-    ///   - tag: A name by which it can be cancelled with others.
-    ///   - completion: Called with the result on the ``callbackQueue``.
-    /// - Returns: The identifier. To cancel it cancels the step that runs. Between two steps, the next one is not made.
+    /// Runs a chain of steps, as the other function runs a chain of links.
     @discardableResult
     public func chain<Value: Sendable>(
         _ chain: StepChain<Value>, tag: String? = nil,
         whenFinished completion: @escaping @Sendable (Result<ChainOutcome<Value>, any Error>) -> Void = { _ in }
-    ) -> RequestID {
-        submit(chain, tag: tag, whenFinished: completion)
-    }
+    ) -> RequestID { submit(chain, tag: tag, whenFinished: completion) }
 
     // MARK: Looking up
 
@@ -131,32 +120,21 @@ extension RequestClient {
 
     // MARK: Cancelling
 
-    /// Cancels one submission, in whatever state it is.
-    ///
-    /// - Returns: What was cancelled. `nil` if there is no such submission, or if it has ended.
+    /// Cancels one submission, in whatever state it is. Returns it, or `nil` if there is none that has not ended.
     @discardableResult
-    public func cancel(_ id: RequestID) -> Submission? {
-        submission(id).flatMap { cancelAll(of: [$0]).first }
-    }
+    public func cancel(_ id: RequestID) -> Submission? { submission(id).flatMap { cancelAll(of: [$0]).first } }
 
-    /// Cancels all submissions.
-    ///
-    /// - Returns: What was cancelled.
+    /// Cancels all submissions. Returns what was cancelled.
     @discardableResult
     public func cancelAll() -> [Submission] { cancelAll(of: submissions) }
 
-    /// Cancels all submissions with a tag.
-    ///
-    /// - Returns: What was cancelled.
+    /// Cancels all submissions with a tag. Returns what was cancelled.
     @discardableResult
-    public func cancelAll(tag: String) -> [Submission] {
-        cancelAll(of: submissions.filter { $0.tag == tag })
-    }
+    public func cancelAll(tag: String) -> [Submission] { cancelAll(of: submissions.filter { $0.tag == tag }) }
 
-    /// Cancels all requests to a host. Batches, chains and groups have none, but their requests do.
+    /// Cancels all requests to a host. Batches, chains and groups have none, but their requests do. Returns what was cancelled.
     ///
     /// - Parameter host: The name without a port. Case does not count.
-    /// - Returns: What was cancelled.
     @discardableResult
     public func cancelAll(host: String) -> [Submission] {
         cancelAll(of: submissions.filter { $0.url?.host?.lowercased() == host.lowercased() })
@@ -198,37 +176,35 @@ extension RequestClient {
     /// - Returns: The counts, which are the same for every call. Members of batches, chains and groups count as well.
     @discardableResult
     public func shutdown(draining limit: Duration = .zero) async -> ShutdownCounts {
-        let drained = Answer<Void>()
+        let (drained, ended) = (Answer<Void>(), Answer<Void>())
         if !table.withLock({ $0.drain(drained) }) {
             let alarm = configuration.requestClock.alarm(after: limit) { drained.resume(with: .success(())) }
-            await withTaskCancellationHandler {
-                // The answer is never an error.
-                _ = try? await drained.value
-            } onCancel: {
-                drained.resume(with: .success(()))
-            }
+            await drained.given()
             alarm.cancel()
         }
-        let ended = Answer<Void>()
         let isIdle = table.withLock { $0.close(ended) }
         cancelAll()
-        if !isIdle { await wait(for: ended) }
+        if !isIdle {
+            // In a suspended queue an operation may never end, so that wait has a limit. The wait for callbacks has none.
+            let limit = DeadlineHeap.shared.schedule(at: .now + .seconds(1)) { [table] in
+                for answer in table.withLock({ $0.giveUp() }) { answer.resume(with: .success(())) }
+            }
+            await ended.given()
+            DeadlineHeap.shared.cancel(limit)
+        }
         return table.withLock { $0.counts }
     }
+}
 
-    /// Waits until what was cancelled has ended and called back, or the Task is cancelled. In a suspended queue an
-    /// operation may never end, so that wait has a limit. The wait for callbacks has none.
-    private func wait(for ended: Answer<Void>) async {
-        let limit = DeadlineHeap.shared.schedule(at: .now + .seconds(1)) { [table] in
-            for answer in table.withLock({ $0.giveUp() }) { answer.resume(with: .success(())) }
-        }
+extension Answer<Void> {
+    /// Waits until the answer is given, or the Task is cancelled.
+    fileprivate func given() async {
         await withTaskCancellationHandler {
             // The answer is never an error.
-            _ = try? await ended.value
+            _ = try? await value
         } onCancel: {
-            ended.resume(with: .success(()))
+            resume(with: .success(()))
         }
-        DeadlineHeap.shared.cancel(limit)
     }
 }
 
@@ -245,12 +221,8 @@ extension Operation {
     }
 }
 
-/// A batch with any type of value.
+// With any type of value.
 private protocol Batch {}
-
-extension RequestBatch: Batch {}
-
-/// A chain of steps with any type of value.
 private protocol ChainOfSteps {}
-
+extension RequestBatch: Batch {}
 extension StepChain: ChainOfSteps {}

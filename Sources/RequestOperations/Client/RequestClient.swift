@@ -59,9 +59,7 @@ public final class RequestClient: Sendable {
     }
 
     /// Sets a header field of all requests. `nil` removes it. Case does not count in names.
-    public func setField(_ value: String?, for name: String) {
-        edit { $0.defaults.setField(value, for: name) }
-    }
+    public func setField(_ value: String?, for name: String) { edit { $0.defaults.setField(value, for: name) } }
 
     /// Sets a parameter of all requests. `nil` removes it.
     public func setParameter(_ value: ParameterValue?, for name: String) {
@@ -69,9 +67,7 @@ public final class RequestClient: Sendable {
     }
 
     /// Sets a value of the user info of all requests. `nil` removes it.
-    public func setUserInfo(_ value: (any Sendable)?, for name: String) {
-        edit { $0.defaults.userInfo[name] = value }
-    }
+    public func setUserInfo(_ value: (any Sendable)?, for name: String) { edit { $0.defaults.userInfo[name] = value } }
 
     /// How requests are made. Its ``RequestConfiguration/completionQueue`` has no effect; see ``callbackQueue``.
     public var configuration: RequestConfiguration {

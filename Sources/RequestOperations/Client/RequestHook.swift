@@ -11,16 +11,16 @@
 ///
 /// | hook | when | how often |
 /// |---|---|---|
-/// | ``defaults(_:_:)`` | before the options of the call | when a request is made: once, or twice if some are for those alone |
+/// | ``defaults(_:_:)`` | before the options of the call | when a request is made; if some are for those alone, again for a member |
 /// | ``request(_:_:)`` | after them, before the adapters | when the first attempt begins; again for the next one if a hook threw |
 /// | ``response(_:_:)`` | before the response is decoded | once an accepted response |
 /// | ``success(_:_:)`` | when an attempt has a value | once an attempt with a value |
 /// | ``attempt(_:_:)`` | before the retry decision | once a failed attempt that is decided upon |
 /// | ``error(_:_:)`` | before the result is there | once a request that fails for good |
 ///
-/// A hook runs where the request runs: `defaults` on the thread that makes it, all others on the Task of the operation. An
-/// `error` hook runs on the thread that ends the request, which is another one after the deadline, and for a request that
-/// fails before its start. After a cancel no hook begins.
+/// A hook runs where the request runs: `defaults` on the thread that makes it, or on the Task of a member, all others on the
+/// Task of the operation. An `error` hook runs on the thread that ends the request, which is another one after the deadline,
+/// and for a request that fails before its start. After a cancel no hook begins.
 ///
 /// A request made before a hook was set does not have it.
 public struct RequestHook: Sendable {
@@ -49,16 +49,14 @@ public struct RequestHook: Sendable {
     ///
     /// The defaults are a copy of the client's. When a request is made, it is not known whether it will be started alone. So
     /// a hook for requests that are alone is called for each request. What it changes is not used in a batch, chain or group.
-    /// A hook for everywhere is then called twice, once for each case.
+    /// A hook for everywhere is then called again when such a member begins, and for an ``Endpoint`` already when it is made.
     ///
     /// - Parameters:
     ///   - scope: ``Scope/alone`` by default.
     ///   - change: Gets the defaults, and the options that the call has set.
     public static func defaults(
         _ scope: Scope = .alone, _ change: @escaping @Sendable (inout RequestDefaults, RequestOptions) -> Void
-    ) -> RequestHook {
-        RequestHook(scope: scope, work: .defaults(change))
-    }
+    ) -> RequestHook { RequestHook(scope: scope, work: .defaults(change)) }
 
     /// Has the final say on a request, after the options of its call. A retry sends the changed request again.
     ///
@@ -70,9 +68,7 @@ public struct RequestHook: Sendable {
     ///     request hooks again.
     public static func request(
         _ scope: Scope = .alone, _ change: @escaping @Sendable (inout URLRequest, Submission) async throws -> Void
-    ) -> RequestHook {
-        RequestHook(scope: scope, work: .request(change))
-    }
+    ) -> RequestHook { RequestHook(scope: scope, work: .request(change)) }
 
     /// Inspects or replaces an accepted response before it is decoded.
     ///
@@ -84,9 +80,7 @@ public struct RequestHook: Sendable {
     public static func response(
         _ scope: Scope = .everywhere,
         _ change: @escaping @Sendable (TransportResponse, Submission) async throws -> TransportResponse
-    ) -> RequestHook {
-        RequestHook(scope: scope, work: .response(change))
-    }
+    ) -> RequestHook { RequestHook(scope: scope, work: .response(change)) }
 
     /// Decides whether a value is good enough. `nil` accepts it. The first decision that is not `nil` counts; see
     /// ``RetryingOperation/retryDecision(afterSuccess:attempt:)``.
@@ -97,9 +91,7 @@ public struct RequestHook: Sendable {
     public static func success(
         _ scope: Scope = .everywhere,
         _ decide: @escaping @Sendable (any Sendable, Submission) async -> RetryDecision?
-    ) -> RequestHook {
-        RequestHook(scope: scope, work: .success(decide))
-    }
+    ) -> RequestHook { RequestHook(scope: scope, work: .success(decide)) }
 
     /// Is told of each failed attempt, before the decision about a retry.
     ///
@@ -108,9 +100,7 @@ public struct RequestHook: Sendable {
     ///   - note: Gets the failure.
     public static func attempt(
         _ scope: Scope = .everywhere, _ note: @escaping @Sendable (AttemptFailure, Submission) async -> Void
-    ) -> RequestHook {
-        RequestHook(scope: scope, work: .attempt(note))
-    }
+    ) -> RequestHook { RequestHook(scope: scope, work: .attempt(note)) }
 
     /// Makes the error that a request fails with. It is called once for each request that fails, after all retries, and not
     /// for a cancelled one.
@@ -120,16 +110,12 @@ public struct RequestHook: Sendable {
     ///   - map: Returns the same error or another one, which need not be a ``RequestError``.
     public static func error(
         _ scope: Scope = .everywhere, _ map: @escaping @Sendable (any Error, Submission) -> any Error
-    ) -> RequestHook {
-        RequestHook(scope: scope, work: .error(map))
-    }
+    ) -> RequestHook { RequestHook(scope: scope, work: .error(map)) }
 
     /// Whether the hook applies to a request.
     ///
     /// - Parameter isMember: Whether a batch, a chain or a group started the request.
-    func applies(toMember isMember: Bool) -> Bool {
-        scope == .everywhere || !isMember
-    }
+    func applies(toMember isMember: Bool) -> Bool { scope == .everywhere || !isMember }
 }
 
 /// A bundle of what one feature adds to a ``RequestClient``, such as signing or a cache.

@@ -27,9 +27,7 @@ extension RequestClient {
     ///
     /// One that is added in several ways is called once for each step. One that is added again for the same subject
     /// moves to the end of their order.
-    public func addObserver(_ observer: any RequestObserver) {
-        observe(.all, by: observer)
-    }
+    public func addObserver(_ observer: any RequestObserver) { observe(.all, by: observer) }
 
     /// Adds an observer of one request, batch, chain or group, until that has ended. One that comes after the end is not
     /// told.
@@ -51,7 +49,7 @@ extension RequestClient {
 
     /// Adds an observer of the requests with a type of endpoint, or with a subclass of that type.
     public func addObserver<Subject: Endpoint>(_ observer: any RequestObserver, endpoint: Subject.Type) {
-        observe(.endpoint(EndpointKind(endpoint)), by: observer)
+        observe(.endpoint(Observers.EndpointKind(endpoint)), by: observer)
     }
 
     /// Removes an observer, however it was added.
@@ -60,24 +58,18 @@ extension RequestClient {
     }
 
     /// Removes the observers of one submission.
-    public func removeObservers(for id: RequestID) {
-        observers.remove { $1 == .submission(id) }
-    }
+    public func removeObservers(for id: RequestID) { observers.remove { $1 == .submission(id) } }
 
     /// Removes the observers of a path.
-    public func removeObservers(path: String) {
-        observers.remove { $1 == .requests(at: path) }
-    }
+    public func removeObservers(path: String) { observers.remove { $1 == .requests(at: path) } }
 
     /// Removes the observers that were added for a type of endpoint.
     public func removeObservers<Subject: Endpoint>(endpoint: Subject.Type) {
-        observers.remove { $1 == .endpoint(EndpointKind(endpoint)) }
+        observers.remove { $1 == .endpoint(Observers.EndpointKind(endpoint)) }
     }
 
     /// Removes all observers.
-    public func removeAllObservers() {
-        observers.remove { _, _ in true }
-    }
+    public func removeAllObservers() { observers.remove { _, _ in true } }
 
     /// The steps of all requests of the client from now on, as they happen.
     ///
@@ -94,9 +86,7 @@ extension RequestClient {
     }
 
     /// Those that were made before somebody wanted to know of their steps are heard from now on.
-    private func hearAllSteps() {
-        for call in table.withLock({ $0.calls }) { call.hearSteps() }
-    }
+    private func hearAllSteps() { for call in table.withLock({ $0.calls }) { call.hearSteps() } }
 }
 
 /// The observers of a client, and the streams of its events.
@@ -121,6 +111,19 @@ final class Observers: Sendable {
             case .endpoint(let kind): submission.endpointType.map(kind.match.includes) ?? false
             }
         }
+    }
+
+    /// A type of endpoint, with its subclasses.
+    struct EndpointKind: Equatable, Sendable {
+        private let id: ObjectIdentifier
+        fileprivate let match: any EndpointMatching
+
+        init<Subject: Endpoint>(_ type: Subject.Type) {
+            id = ObjectIdentifier(type)
+            match = EndpointMatch<Subject>()
+        }
+
+        static func == (one: EndpointKind, other: EndpointKind) -> Bool { one.id == other.id }
     }
 
     private struct Entry: Sendable {
@@ -212,19 +215,6 @@ final class Observers: Sendable {
     func tellStreams(_ event: RequestEvent) {
         for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(event) }
     }
-}
-
-/// A type of endpoint, with its subclasses.
-struct EndpointKind: Equatable, Sendable {
-    private let id: ObjectIdentifier
-    fileprivate let match: any EndpointMatching
-
-    init<Subject: Endpoint>(_ type: Subject.Type) {
-        id = ObjectIdentifier(type)
-        match = EndpointMatch<Subject>()
-    }
-
-    static func == (one: EndpointKind, other: EndpointKind) -> Bool { one.id == other.id }
 }
 
 private protocol EndpointMatching: Sendable {

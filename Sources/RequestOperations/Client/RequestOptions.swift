@@ -50,19 +50,13 @@ public struct RequestOptions: Sendable {
     private var omittedParameters: Set<String> = []
 
     /// Leaves out one header field of the client, such as `Authorization`. Case does not count. One in ``fields`` is sent.
-    public mutating func omitDefaultField(_ name: String) {
-        omittedFields.insert(name)
-    }
+    public mutating func omitDefaultField(_ name: String) { omittedFields.insert(name) }
 
     /// Leaves out one parameter of the client. One in ``parameters`` is sent.
-    public mutating func omitDefaultParameter(_ name: String) {
-        omittedParameters.insert(name)
-    }
+    public mutating func omitDefaultParameter(_ name: String) { omittedParameters.insert(name) }
 
     /// How the request is made: that of the client, with the changes of an ``Endpoint``. Change what differs.
-    public var configuration: RequestConfiguration {
-        didSet { isConfigured = true }
-    }
+    public var configuration: RequestConfiguration { didSet { isConfigured = true } }
 
     /// Whether the configuration was changed for this request.
     private(set) var isConfigured = false
@@ -71,9 +65,7 @@ public struct RequestOptions: Sendable {
     /// ``RequestClient/sharesIdenticalRequests`` says.
     public var sharing: RequestSharing?
 
-    init(_ configuration: RequestConfiguration) {
-        self.configuration = configuration
-    }
+    init(_ configuration: RequestConfiguration) { self.configuration = configuration }
 
     /// The defaults that apply to the request.
     func applied(to defaults: RequestDefaults) -> RequestDefaults {
@@ -83,7 +75,8 @@ public struct RequestOptions: Sendable {
         if !usesDefaultParameters { applied.parameters = [:] }
         for name in omittedFields { applied.setField(nil, for: name) }
         for name in omittedParameters { applied.parameters[name] = nil }
-        applied.userInfo = (usesDefaultUserInfo ? defaults.userInfo : [:]).merging(userInfo) { $1 }
+        if !usesDefaultUserInfo { applied.userInfo = [:] }
+        if !userInfo.isEmpty { applied.userInfo.merge(userInfo) { $1 } }
         return applied
     }
 }
@@ -122,36 +115,32 @@ public struct RequestDefaults: Sendable {
 
 extension RequestDefaults: CustomStringConvertible, CustomReflectable {
     /// The location of the base URL, and the names of fields, parameters and user info, without their values.
-    public var description: String {
-        let parts = [
-            baseURL.map { "base URL: \(Redaction.location(of: $0))" }, fields.names("fields"),
-            parameters.names("parameters"), userInfo.names("user info"),
-        ].compactMap(\.self)
-        return parts.isEmpty ? "no defaults" : parts.joined(separator: ", ")
-    }
+    public var description: String { described(or: "no defaults") }
 
     /// No children, so that `dump` shows no values.
     public var customMirror: Mirror { Mirror(opaque: self) }
+
+    fileprivate func described(_ more: String?..., or nothing: String) -> String {
+        func names(_ word: String, _ names: [String]) -> String? {
+            names.isEmpty ? nil : "\(word): \(names.sorted().joined(separator: " "))"
+        }
+        let own = [
+            baseURL.map { "base URL: \(Redaction.location(of: $0))" }, names("fields", Array(fields.keys)),
+            names("parameters", Array(parameters.keys)), names("user info", Array(userInfo.keys)),
+        ]
+        let parts = (own + more).compactMap(\.self)
+        return parts.isEmpty ? nothing : parts.joined(separator: ", ")
+    }
 }
 
 extension RequestOptions: CustomStringConvertible, CustomReflectable {
     /// The location of the base URL, and the names of fields, parameters, files and user info, without their values.
     public var description: String {
-        let parts = [
-            baseURL.map { "base URL: \(Redaction.location(of: $0))" }, fields.names("fields"),
-            parameters.names("parameters"), userInfo.names("user info"),
-            files.isEmpty ? nil : "\(files.count) files", tag.map { "tag: \($0)" },
-        ].compactMap(\.self)
-        return parts.isEmpty ? "no options" : parts.joined(separator: ", ")
+        var own = RequestDefaults()
+        (own.baseURL, own.fields, own.parameters, own.userInfo) = (baseURL, fields, parameters, userInfo)
+        return own.described(files.isEmpty ? nil : "\(files.count) files", tag.map { "tag: \($0)" }, or: "no options")
     }
 
     /// No children, so that `dump` shows no values.
     public var customMirror: Mirror { Mirror(opaque: self) }
-}
-
-extension Dictionary where Key == String {
-    /// The names in order, after a word; `nil` without any.
-    fileprivate func names(_ word: String) -> String? {
-        isEmpty ? nil : "\(word): \(keys.sorted().joined(separator: " "))"
-    }
 }

@@ -35,8 +35,8 @@ final class Flights: Sendable {
         init?(_ draft: RequestClient.Draft, isStandard: Bool, _ value: Any.Type) {
             let (options, settings) = (draft.options, draft.settings.value)
             let sharing = options.sharing ?? (isStandard && settings.sharesIdenticalRequests ? .identical : .never)
-            guard sharing != .never, let prepared = try? draft.preparation.alone.get(), prepared.makeBody == nil,
-                let method = prepared.request.httpMethod?.uppercased(), Hedging.safeMethods.contains(method)
+            guard sharing != .never, draft.alone.problem == nil, draft.alone.makeBody == nil,
+                let method = draft.alone.request.httpMethod?.uppercased(), Hedging.safeMethods.contains(method)
             else { return nil }
             if case .key(let key) = sharing {
                 name = .given(key)
@@ -44,9 +44,10 @@ final class Flights: Sendable {
                 // It may have adapters of its own.
                 return nil
             } else {
+                let request = draft.alone.request
                 name = .request(
-                    method: method, url: prepared.request.url, fields: prepared.request.allHTTPHeaderFields ?? [:],
-                    body: prepared.request.httpBody, settings: settings.generation)
+                    method: method, url: request.url, fields: request.allHTTPHeaderFields ?? [:],
+                    body: request.httpBody, settings: settings.generation)
             }
             self.value = ObjectIdentifier(value)
             endpoint = draft.endpointType.map { ObjectIdentifier($0) }

@@ -94,6 +94,16 @@ import Testing
         #expect(transport.requests.map { $0.value(forHTTPHeaderField: "R") } == ["1", "1"])
     }
 
+    @Test func `Defaults of a member are made when it begins`() async throws {
+        let calls = Collector<Void>()
+        client.hooks = [.defaults { _, _ in }, .defaults(.everywhere) { _, _ in calls.append(()) }]
+        let member = client.operation(.get, "a", as: User.self)
+        #expect(calls.count == 1)
+        let batch = RequestBatch([member])
+        client.submit(batch)
+        #expect(try await batch.values.count == 1 && calls.count == 2)
+    }
+
     @Test func `Links of a chain and members of a group count as members`() async throws {
         client.hooks = [.request { request, _ in request.setValue("1", forHTTPHeaderField: "R") }]
         let client = client

@@ -49,6 +49,22 @@ import Testing
         #expect(observer.steps.elements.first == "began" && observer.ends.elements == ["a true"])
     }
 
+    @Test func `An observer that comes while a request runs is told of its later steps`() async throws {
+        let transport = ScriptedTransport([.stall])
+        let client = RequestClient(over: transport)
+        let operation = client.operation(.get, "a", as: User.self)
+        client.submit(operation)
+        await transport.requests(atLeast: 1)
+        client.addObserver(observer)
+        let events = client.events
+        operation.cancel()
+        await observer.ends.count(1)
+        for await event in events {
+            if case .ended = event.step { break }
+        }
+        #expect(observer.ends.elements == ["a false"])
+    }
+
     @Test func `An observer of a path is told of its requests only, whatever their slashes`() async {
         client.addObserver(observer, path: "/a/")
         await send("a")
