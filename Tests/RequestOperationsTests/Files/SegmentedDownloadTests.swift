@@ -73,6 +73,19 @@ import Testing
         #expect(file == content)
     }
 
+    @Test func `The client of a download is told of the download, and not of its segments`() async throws {
+        let client = RequestClient(configuration: .downloading(over: FileTransport(content)))
+        let events = client.events
+        let operation = client.downloadOperation(url.absoluteString, to: .file(folder.file()), segments: 4)
+        client.submit(operation)
+        var told: Set<RequestID> = []
+        for await event in events {
+            told.insert(event.id)
+            if case .ended = event.step { break }
+        }
+        #expect(told == [operation.id] && file == content)
+    }
+
     @Test(arguments: [1, 3])
     func `A queue and a limiter bound the segments`(_ width: Int) async throws {
         let atOnce = Locked((now: 0, most: 0))
