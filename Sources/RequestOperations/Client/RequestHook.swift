@@ -11,7 +11,7 @@
 ///
 /// | hook | when | how often |
 /// |---|---|---|
-/// | ``defaults(_:_:)`` | before the options of the call | when a request is made; if some are for those alone, again for a member |
+/// | ``defaults(_:_:)`` | before the options of the call | once; again for a member if some are for those alone |
 /// | ``request(_:_:)`` | after them, before the adapters | when the first attempt begins; again for the next one if a hook threw |
 /// | ``response(_:_:)`` | before the response is decoded | once an accepted response |
 /// | ``success(_:_:)`` | when an attempt has a value | once an attempt with a value |
