@@ -148,7 +148,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
         var request = request
         let attempt = try await download.begin(&request, subject: subject(of: request))
         var task = TransportTask(request)
-if case .prepared(let prepared) = source, let makeBody = try prepared.get() { task.body = try makeBody() }
+        if case .prepared(let prepared) = source, let makeBody = try prepared.get() { task.body = try makeBody() }
         try participant?.complete(&task, from: self.request)
         // What counts is the file that arrives.
         task.isUpload = false
