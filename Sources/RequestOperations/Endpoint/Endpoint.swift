@@ -163,6 +163,19 @@ extension Endpoint {
         return request
     }
 
+    /// The request as a command for the program curl; see `URLRequest.curlCommand`.
+    ///
+    /// The command reads a multipart body with files from the standard input.
+    ///
+    /// - Parameters:
+    ///   - baseURL: See ``urlRequest(relativeTo:)``.
+    ///   - redaction: What is left out. ``Redaction/default`` if not given; `nil` leaves nothing out.
+    /// - Throws: See ``urlRequest(relativeTo:)``.
+    public func curlCommand(relativeTo baseURL: URL, redaction: Redaction? = .default) throws -> String {
+        let prepared = try EndpointRequest(self, relativeTo: baseURL)
+        return CurlCommand(prepared.request, redaction: redaction).text(body: try prepared.makeBody())
+    }
+
     /// The operation that makes the request.
     ///
     /// The request uses the values that the properties have now. Files are read when the request is sent. If the

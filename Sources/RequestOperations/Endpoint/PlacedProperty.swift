@@ -112,6 +112,16 @@ public enum ParameterPlacement: Sendable, Hashable {
     case ignored
 }
 
+extension HTTPMethod {
+    /// The part of the request that parameters go to by default with this method.
+    var placement: ParameterPlacement {
+        switch self {
+        case .get, .head, .delete: .query
+        default: .body
+        }
+    }
+}
+
 /// Keeps a property of an endpoint, or of its request object, out of the request. The value need not be encodable.
 @propertyWrapper
 public struct Ignored<Value>: Encodable {

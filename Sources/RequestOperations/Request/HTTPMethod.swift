@@ -29,14 +29,6 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     public static let options: HTTPMethod = "OPTIONS"
     /// `QUERY`: safe and idempotent like `GET`, but with a body (draft-ietf-httpbis-safe-method-w-body).
     public static let query: HTTPMethod = "QUERY"
-
-    /// The part of the request that parameters go to by default with this method.
-    var placement: ParameterPlacement {
-        switch self {
-        case .get, .head, .delete: .query
-        default: .body
-        }
-    }
 }
 
 extension HTTPMethod: Encodable {
