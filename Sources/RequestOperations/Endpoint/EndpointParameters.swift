@@ -17,27 +17,35 @@ struct EndpointParameters {
     ///   - endpoint: The endpoint.
     ///   - others: What a client adds. Its defaults come before all parameters of the endpoint, and those of the call last.
     init<Subject: Endpoint>(of endpoint: Subject, and others: RequestParameters = RequestParameters()) throws {
-        try ReservedProperties.check(endpoint)
         placement = others.placement ?? endpoint.method.placement
-        func record(_ value: some Encodable, _ what: String) throws -> (ParameterRecord, typesOfKeys: [String]) {
-            let (tree, settings) = try ParameterTreeEncoder.notedTree(
-                of: value, naming: endpoint.naming, transform: endpoint.valueTransform)
-            switch tree {
-            case .record(let record): return (record, settings.typesOfKeys)
-            case .absent, .null: return (ParameterRecord(), [])
+        // The call of a client has no properties of its own.
+        let hasProperties = Subject.self != PlainEndpoint.self
+        if hasProperties { try ReservedProperties.check(endpoint) }
+        func record(_ value: some Encodable, _ what: String) throws -> (ParameterRecord, ParameterSettings) {
+            let settings = ParameterSettings(
+                naming: endpoint.naming, transform: endpoint.valueTransform, isForEndpoint: true)
+            switch try ParameterTreeEncoder.tree(of: value, settings) {
+            case .record(let record): return (record, settings)
+            case .absent, .null: return (ParameterRecord(), settings)
             default: throw EndpointProblem(description: "\(what) has no members that could be parameters.")
             }
         }
-        try put(record(others.defaults, "'parameters' of the client").0)
-        try put(record(endpoint.requestObject, "The request object").0)
-        let (own, typesOfKeys) = try record(endpoint, "'\(Subject.self)'")
-        let encoded = own.members.map(\.name) + own.placedMembers.map(\.key)
-        try SubclassCheck.check(endpoint, encoded: encoded, typesOfKeys: typesOfKeys)
-        let reserved = try ReservedNames(of: endpoint).names(in: own)
-        own.removeAll(where: reserved.contains)
-        try put(own)
-        try put(record(endpoint.parameters, "'parameters'").0)
-        try put(record(others.own, "'parameters' of the call").0)
+        func add(_ values: [String: ParameterValue], _ what: String) throws {
+            if !values.isEmpty { try put(record(values, what).0) }
+        }
+        try add(others.defaults, "'parameters' of the client")
+        switch endpoint.requestObject {
+        case is NoRequestObject: break
+        case let object as ParameterValue where object.value == nil: break
+        case let object: try put(record(object, "The request object").0)
+        }
+        if hasProperties {
+            let (own, notes) = try record(endpoint, "'\(Subject.self)'")
+            try ReservedProperties.remove(from: own, of: endpoint, notes)
+            try put(own)
+        }
+        try add(endpoint.parameters, "'parameters'")
+        try add(others.own, "'parameters' of the call")
     }
 
     /// Adds the members of a record to their parts. They replace earlier members of the same name.
@@ -58,36 +66,32 @@ struct EndpointParameters {
         }
     }
 
+    private var parts: [(ParameterPlacement, ParameterRecord)] {
+        [(.path, path), (.query, query), (.field, fields), (.body, body)]
+    }
+
     private func set(_ member: ParameterRecord.Member, in placement: ParameterPlacement) {
-        switch placement {
-        case .path: path.set(member.name, member.value)
-        case .query: query.set(member.name, member.value)
-        case .body: body.set(member.name, member.value)
-        case .field:
-            fields.removeAll { placement.key($0) == placement.key(member.name) }
-            fields.set(member.name, member.value)
-        case .ignored: break
+        for (part, record) in parts where part == placement {
+            // The name of an earlier field may differ in case.
+            if part == .field { record.removeAll { part.key($0) == part.key(member.name) } }
+            record.set(member.name, member.value)
         }
     }
 
     private func remove(_ names: Set<String>) {
-        query.removeAll(where: names.contains)
-        body.removeAll(where: names.contains)
-        let keys = Set(names.map(ParameterPlacement.field.key))
-        fields.removeAll { keys.contains(ParameterPlacement.field.key($0)) }
+        for (part, record) in parts where part != .path {
+            let keys = Set(names.map(part.key))
+            record.removeAll { keys.contains(part.key($0)) }
+        }
     }
 
     /// The parts that hold earlier values of this name. If there are none, the default.
     private func earlierPlacements(of name: String, default placement: ParameterPlacement) -> [ParameterPlacement] {
-        var placements: [ParameterPlacement] = []
-        if path.value(name) != nil { placements.append(.path) }
-        if query.value(name) != nil { placements.append(.query) }
-        let key = ParameterPlacement.field.key(name)
-        if fields.members.contains(where: { ParameterPlacement.field.key($0.name) == key }) {
-            placements.append(.field)
+        let earlier = parts.filter { part, record in
+            part == .field
+                ? record.members.contains { part.key($0.name) == part.key(name) } : record.value(name) != nil
         }
-        if body.value(name) != nil { placements.append(.body) }
-        return placements.isEmpty ? [placement] : placements
+        return earlier.isEmpty ? [placement] : earlier.map(\.0)
     }
 }
 
@@ -127,47 +131,5 @@ extension String {
             let name = raw.removingPercentEncoding ?? raw
             names.formUnion([name, String(name.prefix { $0 != "[" })])
         }
-    }
-}
-
-/// Finds a subclass of an endpoint with properties that the inherited `encode(to:)` does not encode.
-enum SubclassCheck {
-    /// - Parameters:
-    ///   - endpoint: The endpoint. Only an object of a subclass is checked.
-    ///   - encoded: The names of the parameters, and the keys of the parameters that wrappers place.
-    ///   - typesOfKeys: The names of the key types that the endpoint was encoded with.
-    static func check(_ endpoint: some Endpoint, encoded: [String], typesOfKeys: [String]) throws {
-        var missing: [String] = []
-        var mirror = Mirror(reflecting: endpoint)
-        // The root class encodes its own properties itself, or leaves them out itself.
-        while let superclass = mirror.superclassMirror {
-            // A class that used keys of its own encodes itself. It leaves properties out on purpose.
-            let type = String(reflecting: mirror.subjectType)
-            if !typesOfKeys.contains(where: { $0.hasPrefix(type + ".") }) {
-                missing += properties(of: mirror).filter { label, name in
-                    !encoded.contains { [label, name, endpoint.naming.name(for: name)].contains($0) }
-                }.map(\.name)
-            }
-            mirror = superclass
-        }
-        guard !missing.isEmpty else { return }
-        let names = missing.map { "'\($0)'" }.joined(separator: ", ")
-        throw EndpointProblem(
-            description:
-                "\(names) of the class '\(type(of: endpoint))' would be left out: it writes its own encode(to:), with"
-                + " CodingKeys of its own, or wraps them in @Ignored.")
-    }
-
-    /// The properties of one class that could be parameters.
-    private static func properties(of mirror: Mirror) -> [(label: String, name: String)] {
-        mirror.children.compactMap { child in
-            guard let label = child.label, !isLeftOut(child.value), !label.hasPrefix("$") else { return nil }
-            let name = StoredProperty.name(label)
-            return ReservedNames.all.contains(name) ? nil : (label, name)
-        }
-    }
-
-    private static func isLeftOut(_ value: Any) -> Bool {
-        (value as? any PlacedParameter)?.placement == .ignored
     }
 }

@@ -14,7 +14,7 @@ public struct ParameterEncoder: Sendable {
         case streamed(@Sendable () throws -> RequestBody)
     }
 
-    private let makeBody: @Sendable (ParameterRecord, [MultipartFormData.Part]) throws -> Output
+    let makeBody: @Sendable (ParameterRecord, [MultipartFormData.Part]) throws -> Output
 
     private init(makeBody: @escaping @Sendable (ParameterRecord, [MultipartFormData.Part]) throws -> Output) {
         self.makeBody = makeBody
@@ -28,19 +28,17 @@ public struct ParameterEncoder: Sendable {
     public init(
         contentType: String, encode: @escaping @Sendable (_ parameters: any Encodable) throws -> Data
     ) {
-        self.init(contentType: contentType, check: { _ in }, encode: encode)
+        self.init(contentType: contentType) { (record: ParameterRecord) in
+            try encode(EncodableParameters(.record(record)))
+        }
     }
 
-    private init(
-        contentType: String, check: @escaping @Sendable (ParameterRecord) throws -> Void,
-        encode: @escaping @Sendable (any Encodable) throws -> Data
-    ) {
-        self.init { parameters, files in
+    private init(contentType: String, makeData: @escaping @Sendable (ParameterRecord) throws -> Data) {
+        makeBody = { parameters, files in
             guard files.isEmpty else {
                 throw EndpointProblem(description: "Only a multipart body can hold files; this is \(contentType).")
             }
-            try check(parameters)
-            return Output(contentType: contentType, body: .data(try encode(EncodableParameters(.record(parameters)))))
+            return Output(contentType: contentType, body: .data(try makeData(parameters)))
         }
     }
 
@@ -51,13 +49,7 @@ public struct ParameterEncoder: Sendable {
     /// `application/x-www-form-urlencoded`, with an encoder of your own. The endpoint's naming and transform are used,
     /// and those of the encoder are ignored.
     public static func form(_ encoder: URLEncodedFormEncoder) -> ParameterEncoder {
-        ParameterEncoder { parameters, files in
-            guard files.isEmpty else {
-                throw EndpointProblem(description: "Only a multipart body can hold files; this is a form.")
-            }
-            let body = Data(try encoder.bytes(of: parameters))
-            return Output(contentType: URLEncodedFormEncoder.contentType, body: .data(body))
-        }
+        ParameterEncoder(contentType: URLEncodedFormEncoder.contentType) { Data(try encoder.bytes(of: $0)) }
     }
 
     /// `application/json`. Properties without a value are not written.
@@ -86,9 +78,10 @@ public struct ParameterEncoder: Sendable {
     public static func propertyList(
         _ makeEncoder: @escaping @Sendable () -> PropertyListEncoder
     ) -> ParameterEncoder {
-        ParameterEncoder(
-            contentType: "application/x-plist", check: { try ParameterNode.record($0).checkHasNoNull(at: []) },
-            encode: { try makeEncoder().encode($0) })
+        ParameterEncoder(contentType: "application/x-plist") { (record: ParameterRecord) in
+            try ParameterNode.record(record).checkHasNoNull(at: [])
+            return try makeEncoder().encode(EncodableParameters(.record(record)))
+        }
     }
 
     /// `multipart/form-data` (RFC 7578): one part for each parameter, named as in a form, then the files.
@@ -100,11 +93,11 @@ public struct ParameterEncoder: Sendable {
     public static func multipart(_ encoder: URLEncodedFormEncoder) -> ParameterEncoder {
         ParameterEncoder { parameters, files in
             var form = MultipartFormData()
-            for (name, value) in try encoder.pairs(of: parameters) {
+            try encoder.forEachValue(of: parameters) { name, value, path in
                 if case .data(let data) = value {
                     form.append(data, name: name, contentType: MIMEType.octets)
                 } else {
-                    form.append(try encoder.text(of: value, path: [ParameterKey(name)]), name: name)
+                    form.append(try encoder.text(of: value, path: path), name: name)
                 }
             }
             for file in files { form.append(file) }

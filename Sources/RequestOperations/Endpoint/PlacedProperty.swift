@@ -136,7 +136,7 @@ public struct Ignored<Value>: Encodable {
     /// Encodes nothing into a request. An encoder that does not know endpoints gets a null.
     public func encode(to encoder: any Encoder) throws {
         if let tree = encoder as? ParameterTreeEncoder {
-            tree.slot.node = .absent
+            tree.node = .absent
             return
         }
         var container = encoder.singleValueContainer()

@@ -1,63 +1,83 @@
-/// Finds stored properties with a name of the endpoint protocol but not the type that the protocol requires.
+/// The properties that the endpoint protocol declares. They are not parameters unless they are wrapped.
 ///
-/// Such a type compiles, because nearly all members of the protocol have a default. For example, `let method = "POST"`
-/// is a separate property of type `String`, and the request would be a GET.
+/// A stored property with such a name but another type compiles, because nearly all members of the protocol have a
+/// default. For example, `let method = "POST"` is a separate property of type `String`, and the request would be a GET.
 ///
-/// Three kinds of properties cannot be found this way: a computed property, a property in a user's own wrapper, and a
-/// property of type `Any`. A type with a custom mirror is not checked.
+/// Three kinds of properties cannot be found: a computed property, a property in a user's own wrapper, and a property of
+/// type `Any`. A type with a custom mirror is not checked.
 enum ReservedProperties {
-    private enum Finding: Sendable {
-        case right
-        case wrong(EndpointProblem)
+    static let names = Set(types(requestObject: Never.self, responseDecoder: Never.self).keys)
+
+    /// The types that the protocol asks for.
+    private static func types(requestObject: Any.Type, responseDecoder: Any.Type) -> [String: Any.Type] {
+        [
+            "method": HTTPMethod.self, "path": String.self, "fields": [String: String].self,
+            "parameters": [String: ParameterValue].self, "requestObject": requestObject,
+            "naming": ParameterNaming.self, "valueTransform": ParameterTransform?.self,
+            "queryEncoder": URLEncodedFormEncoder.self, "bodyEncoder": ParameterEncoder.self,
+            "files": [MultipartFormData.Part].self, "acceptedContentTypes": [String].self,
+            "responseDecoder": responseDecoder, "errorBodyDecoder": ErrorBodyDecoder?.self,
+            "debugDescription": String.self,
+        ]
     }
 
-    /// The result for each type. It is kept because a mirror takes longer than the rest of the request.
-    private static let findings = Locked<[ObjectIdentifier: Finding]>([:])
+    /// What is known of a type of endpoints. It is kept, because a mirror takes longer than the rest of the request.
+    private struct Findings: Sendable {
+        /// Why no value of the type can be a request.
+        let problem: EndpointProblem?
+        let hasSuperclass: Bool
+        /// The reserved keys under which the type encodes the properties of the protocol, as far as it was seen.
+        var ownKeys: Set<String> = []
+    }
 
+    private static let findings = Locked<[ObjectIdentifier: Findings]>([:])
+
+    private static func findings<Subject: Endpoint>(on endpoint: Subject) -> Findings {
+        let type = ObjectIdentifier(Swift.type(of: endpoint))
+        if let known = findings.withLock({ $0[type] }) { return known }
+        let mirrors = Array(sequence(first: Mirror(reflecting: endpoint), next: \.superclassMirror))
+        // The children of an enumeration are its cases.
+        let isChecked = [.struct, .class].contains(mirrors[0].displayStyle) && !(endpoint is any CustomReflectable)
+        let types = types(
+            requestObject: Subject.RequestObject.self, responseDecoder: ResponseDecoder<Subject.Response>.self)
+        let problems = (isChecked ? mirrors : []).flatMap { mirror in
+            mirror.children.compactMap { child in
+                child.label.flatMap { problem($0, child.value, in: mirror, types) }
+            }
+        }
+        let found = Findings(problem: problems.first, hasSuperclass: mirrors.count > 1)
+        findings.withLock { $0[type] = found }
+        return found
+    }
+
+    // MARK: Before the encoding
+
+    /// Checks that no stored property has a reserved name but not the type that the protocol requires.
+    ///
     /// - Throws: An `EndpointProblem` that names the property.
     static func check(_ endpoint: some Endpoint) throws {
-        let id = ObjectIdentifier(type(of: endpoint))
-        let known = findings.withLock { $0[id] }
-        let finding = known ?? self.finding(of: endpoint)
-        if known == nil { findings.withLock { $0[id] = finding } }
-        if case .wrong(let problem) = finding { throw problem }
+        if let problem = findings(on: endpoint).problem { throw problem }
     }
 
-    private static func finding(of endpoint: some Endpoint) -> Finding {
-        guard !(endpoint is any CustomReflectable) else { return .right }
-        var mirror: Mirror? = Mirror(reflecting: endpoint)
-        while let current = mirror {
-            // The children of an enumeration are its cases.
-            guard current.displayStyle == .struct || current.displayStyle == .class else { return .right }
-            for case (let label?, let value) in current.children {
-                if let problem = problem(label, value, in: current, of: endpoint) { return .wrong(problem) }
-            }
-            mirror = current.superclassMirror
-        }
-        return .right
-    }
-
-    private static func problem<Subject: Endpoint>(
-        _ label: String, _ value: Any, in mirror: Mirror, of endpoint: Subject
+    private static func problem(
+        _ label: String, _ value: Any, in mirror: Mirror, _ types: [String: Any.Type]
     ) -> EndpointProblem? {
         let name = StoredProperty.name(label)
-        guard ReservedNames.all.contains(name), let expected = expected(of: name, in: Subject.self) else { return nil }
+        guard let expected = types[name] else { return nil }
         let wrapper = value as? any PlacedParameter
         let isIgnored = wrapper?.placement == .ignored
-        let found: Any.Type
+        var found: Any.Type = type(of: value)
         let isRight: Bool
         if StoredProperty.isLazy(label) {
-            found = type(of: value)
-            isRight = found == expected.lazy
+            isRight = found == lazy(expected)
         } else if label == name {
             // A wrapper marks the property as a parameter.
             guard wrapper == nil || isIgnored else { return nil }
-            found = type(of: value)
             // The property may hold an object of a subclass.
-            isRight = found == expected.plain || expected.plain is AnyClass && expected.holds(value)
+            isRight = found == expected || expected is AnyClass && holds(value, expected)
         } else if let wrapper, isIgnored {
             found = wrapper.valueType
-            isRight = found == expected.plain
+            isRight = found == expected
         } else {
             // The storage of a computed property, or of a wrapper whose property may have any type.
             return nil
@@ -66,7 +86,7 @@ enum ReservedProperties {
             return EndpointProblem(
                 description:
                     "'\(name)' of '\(mirror.subjectType)' has the type '\(found)', and the protocol Endpoint asks for"
-                    + " '\(expected.plain)': the request would be made without it. Give it that type, another name, or a"
+                    + " '\(expected)': the request would be made without it. Give it that type, another name, or a"
                     + " place, as in @Query(\"\(name)\").")
         }
         // Only a property of the class that conforms is used. A stored property in a subclass does not override it.
@@ -77,110 +97,76 @@ enum ReservedProperties {
                 + " Endpoint: the request would be made without it. Declare it there, and override it.")
     }
 
-    /// The type that the protocol asks for.
-    private struct Expected {
-        let plain: Any.Type
-        /// The type of the storage of a lazy property.
-        let lazy: Any.Type
-        let holds: (Any) -> Bool
+    /// The type of the storage of a lazy property.
+    private static func lazy<Value>(_ type: Value.Type) -> Any.Type { Value?.self }
 
-        init<Value>(_ type: Value.Type) {
-            plain = type
-            lazy = Value?.self
-            holds = { $0 is Value }
-        }
-    }
+    private static func holds<Value>(_ value: Any, _ type: Value.Type) -> Bool { value is Value }
 
-    private static func expected<Subject: Endpoint>(of name: String, in subject: Subject.Type) -> Expected? {
-        switch name {
-        case "method": Expected(HTTPMethod.self)
-        case "path", "debugDescription": Expected(String.self)
-        case "fields": Expected([String: String].self)
-        case "parameters": Expected([String: ParameterValue].self)
-        case "requestObject": Expected(Subject.RequestObject.self)
-        case "naming": Expected(ParameterNaming.self)
-        case "valueTransform": Expected(ParameterTransform?.self)
-        case "queryEncoder": Expected(URLEncodedFormEncoder.self)
-        case "bodyEncoder": Expected(ParameterEncoder.self)
-        case "files": Expected([MultipartFormData.Part].self)
-        case "acceptedContentTypes": Expected([String].self)
-        case "responseDecoder": Expected(ResponseDecoder<Subject.Response>.self)
-        case "errorBodyDecoder": Expected(ErrorBodyDecoder?.self)
-        default: nil
-        }
-    }
-}
+    // MARK: After the encoding
 
-/// The properties that the endpoint protocol declares. They are not parameters unless they are wrapped.
-struct ReservedNames {
-    static let all: Set<String> = [
-        "method", "path", "fields", "parameters", "requestObject", "naming", "valueTransform",
-        "queryEncoder", "bodyEncoder", "files", "acceptedContentTypes", "responseDecoder", "errorBodyDecoder",
-        "debugDescription",
-    ]
-
-    /// Maps each written name to the declared name.
-    private let declared: [String: String]
-    /// The stored properties. They come from a mirror, so they are read only when needed.
-    private let stored: () -> [String: any Encodable]
-    /// The value of a declared property, if it can be encoded.
-    private let value: (_ name: String) -> (any Encodable)?
-    /// The form in which a value is written under a name.
-    private let written: (_ name: String, any Encodable) throws -> ParameterNode?
-    private let naming: ParameterNaming
-
-    init<Subject: Endpoint>(of endpoint: Subject) {
-        declared = Dictionary(Self.all.flatMap { [($0, $0), (endpoint.naming.name(for: $0), $0)] }) { $1 }
-        stored = { StoredProperty.values(of: endpoint) }
-        value = { Self.value($0, of: endpoint) }
-        written = { name, value in
-            let tree = try ParameterTreeEncoder.tree(
-                of: NamedParameter(name: name, value: value), naming: endpoint.naming,
-                transform: endpoint.valueTransform)
-            guard case .record(let record) = tree else { return nil }
-            return record.value(name)
-        }
-        naming = endpoint.naming
-    }
-
-    /// The names of the members that come from these properties.
+    /// Removes the members that come from the protocol's properties.
     ///
-    /// - Throws: An `EndpointProblem` if `CodingKeys` gives such a name to another property, which would be left out.
-    func names(in record: ParameterRecord) throws -> Set<String> {
-        let names = record.members.map(\.name).filter { declared[$0] != nil }
-        guard !names.isEmpty else { return [] }
-        let stored = stored()
-        for member in record.members {
-            guard let name = declared[member.name] else { continue }
-            // Only the value shows which property a member comes from, because a key holds only a name.
-            func isWritten(_ value: any Encodable) throws -> Bool {
-                try written(member.name, value)?.isSame(as: member.value) ?? false
+    /// - Parameters:
+    ///   - record: What the endpoint encoded.
+    ///   - endpoint: The endpoint.
+    ///   - notes: The settings of the encoding, with its notes.
+    /// - Throws: An `EndpointProblem` if a property would be left out. Either `CodingKeys` gives it a reserved name, or it
+    ///   is one of a subclass, and the inherited `encode(to:)` does not know it.
+    static func remove(
+        from record: ParameterRecord, of endpoint: some Endpoint, _ notes: ParameterSettings
+    ) throws {
+        let found = findings(on: endpoint)
+        if found.hasSuperclass { try checkIsWhole(record, of: endpoint, notes.typesOfKeys) }
+        let keys = notes.reservedKeys.filter { record.value($0.key) != nil }
+        guard !keys.isEmpty else { return }
+        if !found.ownKeys.isSuperset(of: keys.values) {
+            try checkAreOwn(keys, in: record, of: endpoint, notes)
+            findings.withLock { $0[ObjectIdentifier(type(of: endpoint))]?.ownKeys.formUnion(keys.values) }
+        }
+        record.removeAll { keys[$0] != nil }
+    }
+
+    /// Checks that members with reserved names come from the protocol's properties.
+    ///
+    /// Only the value shows which property a member comes from, because a key holds only a name.
+    private static func checkAreOwn(
+        _ keys: [String: String], in record: ParameterRecord, of endpoint: some Endpoint, _ notes: ParameterSettings
+    ) throws {
+        let stored = Dictionary(StoredProperty.all(of: endpoint).map { (StoredProperty.name($0.label), $0.value) }) {
+            $1
+        }
+        // One of the properties that are not written under their own names could be written under this one.
+        let others = stored.filter { name, value in
+            !names.contains(name) && !(value is any PlacedParameter) && record.value(name) == nil
+                && record.value(notes.naming.name(for: name)) == nil
+        }
+        for (name, key) in keys {
+            let written = try text(of: record.value(name) ?? .absent)
+            func isWritten(_ value: Any?) throws -> Bool {
+                guard let value = value as? any Encodable else { return false }
+                let settings = ParameterSettings(naming: notes.naming, transform: notes.transform)
+                return try text(of: ParameterTreeEncoder.node(of: value, at: ParameterKey(name), settings)) == written
             }
-            guard let own = stored[name] ?? value(name), try isWritten(own),
-                try !others(than: name, in: stored, record).contains(where: isWritten)
+            guard try isWritten(stored[key] ?? value(key, of: endpoint)), try !others.values.contains(where: isWritten)
             else {
                 throw EndpointProblem(
-                    description: "A property is encoded as '\(member.name)', a name of the protocol Endpoint, and would"
-                        + " be left out: wrap it, as in @Query(\"\(member.name)\").")
+                    description: "A property is encoded as '\(name)', a name of the protocol Endpoint, and would"
+                        + " be left out: wrap it, as in @Query(\"\(name)\").")
             }
         }
-        return Set(names)
     }
 
-    /// The values of stored properties that are not written under their own names. One of them could be written under
-    /// this name.
-    private func others(
-        than name: String, in stored: [String: any Encodable], _ record: ParameterRecord
-    ) -> [any Encodable] {
-        stored.filter { other, value in
-            other != name && !Self.all.contains(other) && !(value is any PlacedParameter)
-                && record.value(other) == nil && record.value(naming.name(for: other)) == nil
-        }
-        .map(\.value)
+    /// The text of a value, for comparison. The order of members does not matter.
+    private static func text(of node: ParameterNode) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        return try encoder.encode([EncodableParameters(node)])
     }
 
     /// The value of a declared property, or `nil` if it cannot be encoded.
-    private static func value<Subject: Endpoint>(_ name: String, of endpoint: Subject) -> (any Encodable)? {
+    private static func value(_ name: String, of endpoint: some Endpoint) -> (any Encodable)? {
         switch name {
         case "method": endpoint.method
         case "path": endpoint.path
@@ -191,40 +177,31 @@ struct ReservedNames {
         default: nil
         }
     }
-}
 
-/// A value of any type with a name.
-private struct NamedParameter: Encodable {
-    let name: String
-    let value: any Encodable
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: ParameterKey.self)
-        try container.encode(value, forKey: ParameterKey(name))
-    }
-}
-
-extension ParameterNode {
-    /// Whether two values would be written in the same way. The order of members does not matter.
-    fileprivate func isSame(as other: ParameterNode) -> Bool {
-        switch (self, other) {
-        case (.absent, .absent), (.absent, .null), (.null, .absent), (.null, .null): true
-        case (.boolean(let first), .boolean(let second)): first == second
-        case (.integer(let first), .integer(let second)): first == second
-        case (.unsigned(let first), .unsigned(let second)): first == second
-        case (.float(let first), .float(let second)): first.bitPattern == second.bitPattern
-        case (.double(let first), .double(let second)): first.bitPattern == second.bitPattern
-        case (.decimal(let first), .decimal(let second)): first == second
-        case (.text(let first), .text(let second)): first == second
-        case (.date(let first), .date(let second)): first == second
-        case (.data(let first), .data(let second)): first == second
-        case (.list(let first), .list(let second)):
-            first.elements.count == second.elements.count
-                && zip(first.elements, second.elements).allSatisfy { $0.isSame(as: $1) }
-        case (.record(let first), .record(let second)):
-            first.members.count == second.members.count
-                && first.members.allSatisfy { second.value($0.name)?.isSame(as: $0.value) ?? false }
-        default: false
+    /// Checks that the inherited `encode(to:)` encodes all properties of a subclass.
+    private static func checkIsWhole(
+        _ record: ParameterRecord, of endpoint: some Endpoint, _ typesOfKeys: [Any.Type]
+    ) throws {
+        let encoded = record.members.map(\.name) + record.placedMembers.map(\.key)
+        var missing: [String] = []
+        for mirror in sequence(first: Mirror(reflecting: endpoint), next: \.superclassMirror) {
+            // The root class encodes its own properties itself, or leaves them out itself.
+            if mirror.superclassMirror == nil { break }
+            // A class that used keys of its own encodes itself. It leaves properties out on purpose.
+            let type = String(reflecting: mirror.subjectType) + "."
+            if typesOfKeys.contains(where: { String(reflecting: $0).hasPrefix(type) }) { continue }
+            for case (let label?, let value) in mirror.children where !label.hasPrefix("$") {
+                let name = StoredProperty.name(label)
+                let isLeftOut = (value as? any PlacedParameter)?.placement == .ignored || names.contains(name)
+                if !isLeftOut, ![label, name, endpoint.naming.name(for: name)].contains(where: encoded.contains) {
+                    missing.append("'\(name)'")
+                }
+            }
         }
+        guard !missing.isEmpty else { return }
+        throw EndpointProblem(
+            description:
+                "\(missing.joined(separator: ", ")) of the class '\(type(of: endpoint))' would be left out: it writes"
+                + " its own encode(to:), with CodingKeys of its own, or wraps them in @Ignored.")
     }
 }

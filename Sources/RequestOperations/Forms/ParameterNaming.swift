@@ -72,36 +72,38 @@ public struct ParameterNaming: Sendable {
 public typealias ParameterTransform =
     @Sendable (_ value: (any Encodable)?, _ path: [any CodingKey]) throws -> (any Encodable)?
 
-/// The settings and notes of a whole encoding.
-final class ParameterSettings {
-    let naming: ParameterNaming
-    let transform: ParameterTransform?
-    /// The names of the key types that the outermost value was written with. They are noted only for endpoints.
-    var typesOfKeys: [String] = []
-    /// The first error that was noted, for example two properties with the same name.
-    private(set) var contradiction: EncodingError?
-    private var namesOfTypes: [ObjectIdentifier: Set<String>] = [:]
+/// The names that mirrors give to stored properties.
+enum StoredProperty {
+    private static let lazyPrefix = "$__lazy_storage_$_"
+    private static let namesOfTypes = Locked<[ObjectIdentifier: Set<String>]>([:])
 
-    init(naming: ParameterNaming, transform: ParameterTransform?) {
-        self.naming = naming
-        self.transform = transform
+    /// Whether a label names the storage of a lazy property. That storage is optional.
+    static func isLazy(_ label: String) -> Bool { label.hasPrefix(lazyPrefix) }
+
+    /// The declared name for a label. The storage of a wrapped property begins with an underscore.
+    static func name(_ label: String) -> String {
+        if isLazy(label) { return String(label.dropFirst(lazyPrefix.count)) }
+        return label.hasPrefix("_") ? String(label.dropFirst()) : label
     }
 
-    /// Notes an error that fails the encoding at its end.
-    func note(_ error: EncodingError) {
-        contradiction = contradiction ?? error
+    /// The labels and values of the stored properties of a value, including those of its superclasses.
+    static func all(of value: Any) -> [(label: String, value: Any)] {
+        sequence(first: Mirror(reflecting: value), next: \.superclassMirror).flatMap { mirror in
+            mirror.children.compactMap { child in child.label.map { ($0, child.value) } }
+        }
     }
 
-    /// The names that the type of a value declares: those of its stored properties, including the ones of its
-    /// superclasses. For an enumeration, they are the names of its present case and of the associated values.
-    func declaredNames(of value: any Encodable) -> Set<String> {
+    /// The names that the type of a value declares: those of its stored properties, as declared and as their labels have
+    /// them. For an enumeration, they are the names of its present case and of the associated values.
+    static func declaredNames(of value: any Encodable) -> Set<String> {
         let type = ObjectIdentifier(Swift.type(of: value))
-        if let known = namesOfTypes[type] { return known }
+        if let known = namesOfTypes.withLock({ $0[type] }) { return known }
         let mirror = Mirror(reflecting: value)
         switch mirror.displayStyle {
         case .struct, .class, nil:
-            let names = StoredProperty.names(of: value)
-            namesOfTypes[type] = names
+            let names = Set(all(of: value).flatMap { [$0.label, name($0.label)] })
+            // A mirror of one's own may show other names for another value.
+            if !(value is any CustomReflectable) { namesOfTypes.withLock { $0[type] = names } }
             return names
         case .enum:
             // Another value of this type may be another case, so the names are not kept.
@@ -112,45 +114,5 @@ final class ParameterSettings {
             // The keys of a dictionary are data.
             return []
         }
-    }
-}
-
-/// The names that mirrors give to stored properties.
-enum StoredProperty {
-    private static let lazyPrefix = "$__lazy_storage_$_"
-
-    /// Whether a label names the storage of a lazy property. That storage is optional.
-    static func isLazy(_ label: String) -> Bool { label.hasPrefix(lazyPrefix) }
-
-    /// The declared name for a label. The storage of a wrapped property begins with an underscore.
-    static func name(_ label: String) -> String {
-        if label.hasPrefix(lazyPrefix) { return String(label.dropFirst(lazyPrefix.count)) }
-        return label.hasPrefix("_") ? String(label.dropFirst()) : label
-    }
-
-    /// The encodable stored properties of a value by their declared names, including those of its superclasses.
-    static func values(of value: Any) -> [String: any Encodable] {
-        var values: [String: any Encodable] = [:]
-        var mirror: Mirror? = Mirror(reflecting: value)
-        while let current = mirror {
-            for child in current.children {
-                guard let label = child.label, let value = child.value as? any Encodable else { continue }
-                values[name(label)] = value
-            }
-            mirror = current.superclassMirror
-        }
-        return values
-    }
-
-    /// The names of the stored properties of a value, including those of its superclasses. Each name is also included
-    /// as its label has it.
-    static func names(of value: Any) -> Set<String> {
-        var names: Set<String> = []
-        var mirror: Mirror? = Mirror(reflecting: value)
-        while let current = mirror {
-            for label in current.children.compactMap(\.label) { names.formUnion([label, name(label)]) }
-            mirror = current.superclassMirror
-        }
-        return names
     }
 }

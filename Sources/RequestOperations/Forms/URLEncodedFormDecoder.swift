@@ -10,59 +10,17 @@
 ///
 /// - An optional array that was empty decodes as `nil`.
 /// - Empty arrays among the values of a dictionary are lost.
-/// - An optional text that equals the spelling of `nil` decodes as `nil`: `""` with ``Nils/empty``, `"null"` with
-///   ``Nils/null``.
+/// - An optional text that equals the spelling of `nil` decodes as `nil`: `""` with ``FormOptions/Nils/empty``,
+///   `"null"` with ``FormOptions/Nils/null``.
 public struct URLEncodedFormDecoder: Sendable {
-    /// How the names of nested members are read.
-    public enum Nesting: Sendable {
-        /// Not at all. The whole name is one name, even if it holds brackets or dots.
-        case none
-        /// `a[b]=1`.
-        case brackets
-        /// `a.b=1`, and `a[0].b=1` for arrays.
-        case dots
-    }
-
-    /// How dates are read; see ``URLEncodedFormEncoder/Dates``.
-    public enum Dates: Sendable {
-        /// As `Date` decodes itself: seconds since the beginning of 2001.
-        case deferred
-        /// Seconds since the beginning of 1970.
-        case secondsSince1970
-        /// Milliseconds since the beginning of 1970.
-        case millisecondsSince1970
-        /// `2026-03-01T12:00:00Z` (RFC 3339).
-        case iso8601
-        /// As a closure reads them.
-        case custom(@Sendable (String) throws -> Date)
-    }
-
-    /// How data is read.
-    public enum DataValues: Sendable {
-        /// From Base64 (RFC 4648, section 4).
-        case base64
-        /// As a closure reads it.
-        case custom(@Sendable (String) throws -> Data)
-    }
-
-    /// How `nil` is written.
-    public enum Nils: Sendable {
-        /// Not at all.
-        case dropped
-        /// `a=`.
-        case empty
-        /// `a=null`.
-        case null
-    }
-
-    /// How nested names are read. ``Nesting/brackets`` by default.
-    public var nesting = Nesting.brackets
-    /// How dates are read. ``Dates/deferred`` by default.
-    public var dates = Dates.deferred
-    /// How data is read. ``DataValues/base64`` by default.
-    public var data = DataValues.base64
-    /// How `nil` is written. ``Nils/dropped`` by default.
-    public var nils = Nils.dropped
+    /// How nested names are read. ``FormOptions/ReadNesting/brackets`` by default.
+    public var nesting = FormOptions.ReadNesting.brackets
+    /// How dates are read. ``FormOptions/Dates/deferred`` by default.
+    public var dates = FormOptions.Dates<@Sendable (String) throws -> Date>.deferred
+    /// How data is read. ``FormOptions/DataValues/base64`` by default.
+    public var data = FormOptions.DataValues<@Sendable (String) throws -> Data>.base64
+    /// How `nil` is written. ``FormOptions/Nils/dropped`` by default.
+    public var nils = FormOptions.Nils.dropped
     /// How the encoder converted the names of properties. Not at all by default.
     ///
     /// The decoder first looks for the name as `CodingKeys` has it, then for the converted name.
@@ -93,7 +51,7 @@ public struct URLEncodedFormDecoder: Sendable {
 
     private func decode<Value: Decodable>(_ type: Value.Type, parsing form: some Sequence<UInt8>) throws -> Value {
         let root = try FormNode(parsing: form, nesting: nesting)
-        return try Value(from: FormNodeDecoder(node: root, options: self, codingPath: []))
+        return try Value(from: FormNodeDecoder(root, self))
     }
 }
 
@@ -146,7 +104,7 @@ final class FormNode {
     /// Reads a form: pairs separated by `&`, in percent-encoded UTF-8, with `+` for a space (WHATWG URL, section 5.1).
     ///
     /// - Throws: A `DecodingError` if the bytes are not UTF-8, or if names are nested deeper than ``maximumDepth``.
-    init(parsing form: some Sequence<UInt8>, nesting: URLEncodedFormDecoder.Nesting) throws {
+    init(parsing form: some Sequence<UInt8>, nesting: FormOptions.ReadNesting) throws {
         for pair in Array(form).split(separator: UInt8(ascii: "&")) {
             let sign = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
             let name = try Self.text(pair[..<sign])
@@ -192,33 +150,210 @@ final class FormNode {
     }
 }
 
-extension URLEncodedFormDecoder.Nesting {
-    /// The parts of a name. A name whose brackets do not match is one part.
-    ///
-    /// The name is split between bytes, because a bracket plus a combining mark is a different `Character`.
-    fileprivate func segments(of name: String) -> [String] {
-        switch self {
-        case .none: [name]
-        case .brackets: Self.bracketed(name.utf8[...]) ?? [name]
-        case .dots:
-            name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-                .flatMap { Self.bracketed($0) ?? [String(Substring($0))] }
+/// Decodes one value from what a form holds under its name. The form may hold nothing there.
+final class FormNodeDecoder: Decoder {
+    let node: FormNode?
+    let options: URLEncodedFormDecoder
+    private let parent: FormNodeDecoder?
+    private let key: (any CodingKey)?
+
+    init(_ root: FormNode, _ options: URLEncodedFormDecoder) {
+        node = root
+        self.options = options
+        parent = nil
+        key = nil
+    }
+
+    /// The decoder for a value inside another one.
+    fileprivate init(_ node: FormNode?, at key: some CodingKey, in parent: FormNodeDecoder) {
+        self.node = node
+        options = parent.options
+        self.parent = parent
+        self.key = key
+    }
+
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    var codingPath: [any CodingKey] {
+        sequence(first: self, next: \.parent).compactMap(\.key).reversed()
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard node?.values.isEmpty ?? true else { throw mismatch([String: String].self, "is a value without members") }
+        return KeyedDecodingContainer(KeyedForm<Key>(decoder: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard let elements = node.map(\.elements) ?? [] else {
+            throw mismatch([String].self, "has members that are no elements of an array")
+        }
+        return UnkeyedForm(decoder: self, elements: elements)
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+    private func value<Value>(_ type: Value.Type, _ make: (String) throws -> Value?) throws -> Value {
+        guard let node, !node.isEmpty else {
+            throw DecodingError.keyNotFound(
+                key ?? ParameterKey(""),
+                .init(codingPath: codingPath.dropLast(), debugDescription: "'\(path)' is not there."))
+        }
+        guard node.names.isEmpty, node.values.count == 1 else { throw mismatch(type, "has several values or members") }
+        guard let value = try make(node.values[0]) else { throw mismatch(type, "does not hold a \(type)") }
+        return value
+    }
+
+    private var path: String { codingPath.map(\.stringValue).joined(separator: ".") }
+
+    private func mismatch(_ type: Any.Type, _ reason: String) -> DecodingError {
+        .typeMismatch(type, .init(codingPath: codingPath, debugDescription: "'\(path)' \(reason)."))
+    }
+}
+
+// The functions with constraints are those that the protocol asks for by each type: `Int8`, `Double` and so on.
+extension FormNodeDecoder: SingleValueDecodingContainer {
+    func decodeNil() -> Bool {
+        guard let node, !node.isEmpty else { return true }
+        guard node.names.isEmpty, node.values.count == 1 else { return false }
+        return switch options.nils {
+        case .dropped: false
+        case .empty: node.values[0].isEmpty
+        case .null: node.values[0] == "null"
         }
     }
 
-    /// Splits `a[b][c]` into `a`, `b` and `c`.
-    private static func bracketed(_ name: Substring.UTF8View) -> [String]? {
-        let (opening, closing) = (UInt8(ascii: "["), UInt8(ascii: "]"))
-        guard let first = name.firstIndex(of: opening), name.last == closing else { return nil }
-        var parts = [String(Substring(name[..<first]))]
-        var rest = name[name.index(after: first)...]
-        while let bracket = rest.firstIndex(where: { $0 == opening || $0 == closing }) {
-            guard rest[bracket] == closing else { return nil }
-            parts.append(String(Substring(rest[..<bracket])))
-            rest = rest[rest.index(after: bracket)...]
-            guard let next = rest.popFirst() else { return parts }
-            guard next == opening else { return nil }
+    func decode(_ type: String.Type) throws -> String { try value(type) { $0 } }
+
+    func decode(_ type: Bool.Type) throws -> Bool {
+        try value(type) { text in
+            switch text {
+            case "1", "true": true
+            case "0", "false": false
+            default: nil
+            }
         }
-        return nil
+    }
+
+    func decode<Integer: FixedWidthInteger & Decodable>(_ type: Integer.Type) throws -> Integer {
+        try value(type) { Integer($0) }
+    }
+
+    func decode<Number: BinaryFloatingPoint & LosslessStringConvertible & Decodable>(
+        _ type: Number.Type
+    ) throws -> Number {
+        try value(type) { Number(plain: $0) }
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        // The types that a form writes in its own way. The comparison comes first, because a cast costs far more.
+        if type == Date.self, let date = try value(Date.self, options.dates.date) as? Value { return date }
+        if type == Data.self, let data = try value(Data.self, options.data.data) as? Value { return data }
+        if type == URL.self, let url = try value(URL.self, { URL(string: $0) }) as? Value { return url }
+        if type == Decimal.self, let decimal = try value(Decimal.self, { Decimal(exactly: $0) }) as? Value {
+            return decimal
+        }
+        return try Value(from: self)
+    }
+}
+
+extension Decimal {
+    /// Reads a number that takes up the whole text. Foundation's own initializer ignores what follows a number.
+    fileprivate init?(exactly text: String) {
+        guard text.wholeMatch(of: /[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?/) != nil else { return nil }
+        self.init(string: text, locale: nil)
+    }
+}
+
+/// Reads the members of a value in a form.
+private struct KeyedForm<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: FormNodeDecoder
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
+    var allKeys: [Key] { decoder.node?.names.compactMap(Key.init) ?? [] }
+
+    func contains(_ key: Key) -> Bool { node(key) != nil }
+
+    func decodeNil(forKey key: Key) -> Bool { member(key).decodeNil() }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try member(key).decode(type)
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        try member(key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try member(key).unkeyedContainer()
+    }
+
+    func superDecoder() -> any Decoder {
+        let key = ParameterKey.super
+        return FormNodeDecoder(decoder.node?.member(key.stringValue), at: key, in: decoder)
+    }
+
+    func superDecoder(forKey key: Key) -> any Decoder { member(key) }
+
+    private func node(_ key: Key) -> FormNode? {
+        // The unchanged name is tried first. The keys of a dictionary are data, and one may look like a converted name.
+        decoder.node?.member(key.stringValue) ?? decoder.node?.member(decoder.options.naming.name(for: key.stringValue))
+    }
+
+    private func member(_ key: Key) -> FormNodeDecoder { FormNodeDecoder(node(key), at: key, in: decoder) }
+}
+
+/// Reads the elements of an array in a form.
+private struct UnkeyedForm: UnkeyedDecodingContainer {
+    let decoder: FormNodeDecoder
+    let elements: [FormNode]
+    private(set) var currentIndex = 0
+
+    init(decoder: FormNodeDecoder, elements: [FormNode]) {
+        self.decoder = decoder
+        self.elements = elements
+    }
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
+    var count: Int? { elements.count }
+    var isAtEnd: Bool { currentIndex == elements.count }
+
+    mutating func decodeNil() throws -> Bool {
+        guard try next(Never?.self).decodeNil() else { return false }
+        currentIndex += 1
+        return true
+    }
+
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try take(type) { try $0.decode(type) }
+    }
+
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        try take(type) { try $0.container(keyedBy: type) }
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try take([String].self) { try $0.unkeyedContainer() }
+    }
+
+    mutating func superDecoder() throws -> any Decoder {
+        try take((any Decoder).self) { $0 }
+    }
+
+    private func next(_ type: Any.Type) throws -> FormNodeDecoder {
+        let key = ParameterKey(index: currentIndex)
+        guard !isAtEnd else {
+            throw DecodingError.valueNotFound(
+                type, .init(codingPath: codingPath + [key], debugDescription: "The array has no more elements."))
+        }
+        return FormNodeDecoder(elements[currentIndex], at: key, in: decoder)
+    }
+
+    private mutating func take<Value>(_ type: Any.Type, _ read: (FormNodeDecoder) throws -> Value) throws -> Value {
+        let value = try read(next(type))
+        currentIndex += 1
+        return value
     }
 }

@@ -18,29 +18,29 @@
 /// - a value that asks for two kinds of containers
 ///
 /// An array whose elements are arrays or have members is written with numbers: `a[0][b]=1`. Otherwise it would be
-/// unclear which member belongs to which element. Names that are ``Arrays/custom(_:)`` are an exception. A property
-/// writes nothing if it holds an empty array or a value without members.
+/// unclear which member belongs to which element. Names that are ``FormOptions/Arrays/custom(_:)`` are an exception.
+/// A property writes nothing if it holds an empty array or a value without members.
 ///
 /// ``URLEncodedFormDecoder`` with the same options restores the value, except for line breaks that were normalized.
 public struct URLEncodedFormEncoder: Sendable {
-    /// How the elements of arrays are named. ``Arrays/none`` by default.
-    public var arrays = Arrays.none
-    /// How the members of nested values are named. ``Nesting/brackets`` by default.
-    public var nesting = Nesting.brackets
-    /// How truth values are written. ``Booleans/numeric`` by default.
-    public var booleans = Booleans.numeric
-    /// How dates are written. ``Dates/deferred`` by default.
-    public var dates = Dates.deferred
-    /// How data is written. ``DataValues/base64`` by default.
-    public var data = DataValues.base64
-    /// How `nil` is written. ``Nils/dropped`` by default.
-    public var nils = Nils.dropped
-    /// How a space is written. ``Spaces/percent`` by default.
-    public var spaces = Spaces.percent
-    /// Which characters stand for themselves. ``Characters/rfc3986`` by default.
-    public var characters = Characters.rfc3986
-    /// How line breaks in names and values are written. ``LineBreaks/asGiven`` by default.
-    public var lineBreaks = LineBreaks.asGiven
+    /// How the elements of arrays are named. ``FormOptions/Arrays/none`` by default.
+    public var arrays = FormOptions.Arrays.none
+    /// How the members of nested values are named. ``FormOptions/Nesting/brackets`` by default.
+    public var nesting = FormOptions.Nesting.brackets
+    /// How truth values are written. ``FormOptions/Booleans/numeric`` by default.
+    public var booleans = FormOptions.Booleans.numeric
+    /// How dates are written. ``FormOptions/Dates/deferred`` by default.
+    public var dates = FormOptions.Dates<@Sendable (Date) throws -> String>.deferred
+    /// How data is written. ``FormOptions/DataValues/base64`` by default.
+    public var data = FormOptions.DataValues<@Sendable (Data) throws -> String>.base64
+    /// How `nil` is written. ``FormOptions/Nils/dropped`` by default.
+    public var nils = FormOptions.Nils.dropped
+    /// How a space is written. ``FormOptions/Spaces/percent`` by default.
+    public var spaces = FormOptions.Spaces.percent
+    /// Which characters stand for themselves. ``FormOptions/Characters/rfc3986`` by default.
+    public var characters = FormOptions.Characters.rfc3986
+    /// How line breaks in names and values are written. ``FormOptions/LineBreaks/asGiven`` by default.
+    public var lineBreaks = FormOptions.LineBreaks.asGiven
     /// Whether the members of each value are sorted by name. `true` by default.
     ///
     /// With `false`, they stay in the order in which they are encoded. The elements of an array always keep their
@@ -58,8 +58,8 @@ public struct URLEncodedFormEncoder: Sendable {
     /// Makes an encoder with the defaults given at each property.
     public init() {}
 
-    /// An encoder that writes forms like browsers: ``Characters/whatwg``, ``Spaces/plus`` and
-    /// ``LineBreaks/normalized``.
+    /// An encoder that writes forms like browsers: ``FormOptions/Characters/whatwg``, ``FormOptions/Spaces/plus`` and
+    /// ``FormOptions/LineBreaks/normalized``.
     public static var whatwg: URLEncodedFormEncoder {
         var encoder = URLEncodedFormEncoder()
         encoder.characters = .whatwg
@@ -87,7 +87,7 @@ public struct URLEncodedFormEncoder: Sendable {
     }
 
     private func bytes(of value: some Encodable) throws -> [UInt8] {
-        let tree = try ParameterTreeEncoder.tree(of: value, naming: naming, transform: transform)
+        let tree = try ParameterTreeEncoder.tree(of: value, ParameterSettings(naming: naming, transform: transform))
         guard case .record(let record) = tree else {
             throw EncodingError.invalidValue(
                 value, .init(codingPath: [], debugDescription: "A form has names; the outermost value has no members."))
@@ -96,34 +96,41 @@ public struct URLEncodedFormEncoder: Sendable {
     }
 
     func bytes(of record: ParameterRecord) throws -> [UInt8] {
-        var writer = FormWriter(self)
-        try writer.write(record)
-        return writer.output
+        var form: [UInt8] = []
+        guard !record.members.isEmpty else { return form }
+        form.reserveCapacity(256)
+        let escape = PercentEncoding(self)
+        try forEachValue(of: record) { name, value, path in
+            if !form.isEmpty { form.append(UInt8(ascii: "&")) }
+            escape.append(name, to: &form)
+            form.append(UInt8(ascii: "="))
+            escape.append(try text(of: value, path: path), to: &form)
+        }
+        return form
     }
 
-    /// The names of a record's values, not escaped, and the values, which have no members. Dropped values are not
-    /// included.
-    func pairs(of record: ParameterRecord) throws -> [(name: String, value: ParameterNode)] {
-        var writer = FormWriter(self, listsPairs: true)
-        try writer.write(record)
-        return writer.pairs
+    /// Visits the values of a record that are not dropped. They have no members.
+    func forEachValue(of record: ParameterRecord, _ visit: FormNames.Visit) throws {
+        var names = FormNames(options: self)
+        try names.forEachValue(of: record, visit)
     }
 
     /// The text of a value without members.
     ///
     /// - Parameter path: The names that lead to the value. An error uses them.
     func text(of node: ParameterNode, path: @autoclosure () -> [any CodingKey]) throws -> String {
+        func text(_ value: some CustomStringConvertible, isFinite: Bool) throws -> String {
+            guard isFinite else { throw Self.invalid(value, path(), "is a number that is not finite") }
+            return value.description
+        }
         switch node {
-        case .absent, .null: return nils.text
-        case .boolean(let value): return booleans.text(value)
+        case .absent, .null: return nils == .null ? "null" : ""
+        case .boolean(let value): return booleans == .numeric ? (value ? "1" : "0") : String(value)
         case .integer(let value): return String(value)
         case .unsigned(let value): return String(value)
-        case .float(let value) where value.isFinite: return value.description
-        case .double(let value) where value.isFinite: return value.description
-        case .decimal(let value) where value.isFinite: return value.description
-        case .float(let value): throw Self.invalid(value, path(), "is a number that is not finite")
-        case .double(let value): throw Self.invalid(value, path(), "is a number that is not finite")
-        case .decimal(let value): throw Self.invalid(value, path(), "is a number that is not finite")
+        case .float(let value): return try text(value, isFinite: value.isFinite)
+        case .double(let value): return try text(value, isFinite: value.isFinite)
+        case .decimal(let value): return try text(value, isFinite: value.isFinite)
         case .text(let value): return value
         case .date(let value):
             guard let text = try dates.text(value) else {
@@ -132,7 +139,8 @@ public struct URLEncodedFormEncoder: Sendable {
                     value.timeIntervalSinceReferenceDate, path(), "is a date that cannot be written")
             }
             return text
-        case .data(let value): return try data.text(value)
+        case .data(let value):
+            return if case .custom(let make) = data { try make(value) } else { value.base64EncodedString() }
         case .list, .record: throw Self.invalid("", path(), "has members, and here is a place for one value")
         }
     }
@@ -144,147 +152,89 @@ public struct URLEncodedFormEncoder: Sendable {
     }
 }
 
-extension URLEncodedFormEncoder {
-    /// How the elements of an array are named.
-    public enum Arrays: Sendable {
-        /// `a=1&a=2`: the name is repeated for each element.
-        case none
-        /// `a[0]=1&a[1]=2`.
-        case indices
-        /// `a[]=1&a[]=2`.
-        case brackets
-        /// The name that a closure makes for an element, from the name of the array and the element's number (from 0).
-        case custom(@Sendable (_ name: String, _ index: Int) -> String)
+extension PercentEncoding {
+    /// The encoding that the options of an encoder describe.
+    fileprivate init(_ options: URLEncodedFormEncoder) {
+        self.init(
+            options.characters == .rfc3986 ? Self.form : Self.formOfBrowsers, writesPlus: options.spaces == .plus,
+            normalizesLineBreaks: options.lineBreaks == .normalized)
     }
 
-    /// How the members of nested values are named.
-    public enum Nesting: Sendable {
-        /// `a[b]=1`.
-        case brackets
-        /// `a.b=1`.
-        case dots
-        /// The name that a closure makes from the outer name and the member's name.
-        case custom(@Sendable (_ outer: String, _ name: String) -> String)
-    }
-
-    /// How `true` and `false` are written.
-    public enum Booleans: Sendable {
-        /// `1` and `0`.
-        case numeric
-        /// `true` and `false`.
-        case literal
-    }
-
-    /// How dates are written.
-    public enum Dates: Sendable {
-        /// As `Date` encodes itself: seconds since the beginning of 2001.
-        case deferred
-        /// Seconds since the beginning of 1970, with their fraction. `Date` counts from 2001, so a decoded date may
-        /// differ by less than a microsecond.
-        case secondsSince1970
-        /// Milliseconds since the beginning of 1970, with their fraction. They are as exact as ``secondsSince1970``.
-        case millisecondsSince1970
-        /// `2026-03-01T12:00:00Z`, without fractions of a second (RFC 3339). A date before year 0 or after year 9999 is
-        /// an error.
-        case iso8601
-        /// The text that a closure makes.
-        case custom(@Sendable (Date) throws -> String)
-    }
-
-    /// How data is written.
-    public enum DataValues: Sendable {
-        /// As Base64 (RFC 4648, section 4).
-        case base64
-        /// The text that a closure makes.
-        case custom(@Sendable (Data) throws -> String)
-    }
-
-    /// How properties and values that are `nil` are written.
-    public enum Nils: Sendable {
-        /// They are not written. A `nil` in an array is an error, because the elements after it would move up.
-        case dropped
-        /// `a=`.
-        case empty
-        /// `a=null`.
-        case null
-    }
-
-    /// How a space is written.
-    public enum Spaces: Sendable {
-        /// `%20`.
-        case percent
-        /// `+`.
-        case plus
-    }
-
-    /// How line breaks in names and values are written.
-    public enum LineBreaks: Sendable {
-        /// As they are.
-        case asGiven
-        /// Each CR, LF and CRLF becomes CRLF, as in forms from browsers (WHATWG HTML, "convert to a list of name-value
-        /// pairs").
-        case normalized
-    }
-
-    /// Which characters stand for themselves. All others are percent-encoded in UTF-8, including the space unless it is
-    /// written as `+`.
-    public enum Characters: Sendable {
-        /// Letters, digits and `-._~` (RFC 3986, section 2.3), and also `?` and `/`, which a query may hold (section
-        /// 3.4).
-        case rfc3986
-        /// Letters, digits and `*-._`, as in forms from browsers (WHATWG URL, section 5.2).
-        case whatwg
-    }
+    private static let form = table("-._~?/")
+    private static let formOfBrowsers = table("*-._")
 }
 
-extension URLEncodedFormEncoder.Booleans {
-    fileprivate func text(_ value: Bool) -> String {
-        switch self {
-        case .numeric: value ? "1" : "0"
-        case .literal: value ? "true" : "false"
+/// Names the values of a tree of parameters as a form does.
+struct FormNames {
+    /// - Parameters:
+    ///   - name: The whole name, not escaped.
+    ///   - path: The keys that lead to the value.
+    typealias Visit = (_ name: String, _ value: ParameterNode, _ path: [ParameterKey]) throws -> Void
+
+    private let options: URLEncodedFormEncoder
+    private var name = ""
+    private var path: [ParameterKey] = []
+
+    fileprivate init(options: URLEncodedFormEncoder) {
+        self.options = options
+    }
+
+    fileprivate mutating func forEachValue(of record: ParameterRecord, _ visit: Visit) throws {
+        let isInOrder = !options.sortsKeys || record.isSorted
+        for member in isInOrder ? record.members : record.members.sorted(by: { $0.name < $1.name }) {
+            if options.nils == .dropped, member.value.isNil { continue }
+            let key = ParameterKey(member.name)
+            if !options.acceptsStructuredNames, options.nesting.isStructured(member.name, isNested: !path.isEmpty) {
+                throw URLEncodedFormEncoder.invalid(
+                    member.name, path + [key], "holds characters in its name that nested members are written with")
+            }
+            let whole = path.isEmpty ? member.name : options.nesting.name(member.name, in: name)
+            try forEachValue(of: member.value, at: key, named: whole, visit)
+        }
+    }
+
+    private mutating func forEachValue(of list: ParameterList, _ visit: Visit) throws {
+        let isNumbered = list.elements.contains(where: \.isContainer)
+        for (index, element) in list.elements.enumerated() {
+            let key = ParameterKey(index: index)
+            // An element must write something, because it must not be lost.
+            if writesNothing(element) {
+                throw URLEncodedFormEncoder.invalid(
+                    "", path + [key],
+                    element.isNil ? "is a nil in an array, and those are dropped" : "is an empty element of an array")
+            }
+            let whole = options.arrays.name(of: index, in: name, isNumbered: isNumbered)
+            try forEachValue(of: element, at: key, named: whole, visit)
+        }
+    }
+
+    private mutating func forEachValue(
+        of node: ParameterNode, at key: ParameterKey, named whole: String, _ visit: Visit
+    ) throws {
+        let outer = name
+        name = whole
+        path.append(key)
+        switch node {
+        case .record(let record): try forEachValue(of: record, visit)
+        case .list(let list): try forEachValue(of: list, visit)
+        default: try visit(name, node, path)
+        }
+        name = outer
+        path.removeLast()
+    }
+
+    private func writesNothing(_ node: ParameterNode) -> Bool {
+        switch node {
+        case .absent, .null: options.nils == .dropped
+        case .list(let list): list.elements.isEmpty
+        case .record(let record): record.members.allSatisfy { writesNothing($0.value) }
+        default: false
         }
     }
 }
 
-extension URLEncodedFormEncoder.Dates {
-    /// The text of a date. `nil` if the date is not finite, or if RFC 3339 cannot write its year (section 1: four
-    /// digits).
-    fileprivate func text(_ date: Date) throws -> String? {
-        switch self {
-        case .custom(let make): return try make(date)
-        case _ where !date.timeIntervalSinceReferenceDate.isFinite: return nil
-        case .deferred: return date.timeIntervalSinceReferenceDate.description
-        case .secondsSince1970: return date.timeIntervalSince1970.description
-        case .millisecondsSince1970:
-            let milliseconds = date.timeIntervalSince1970 * 1000
-            return milliseconds.isFinite ? milliseconds.description : nil
-        case .iso8601:
-            return Self.yearsOfFourDigits.contains(date.timeIntervalSince1970) ? date.formatted(.iso8601) : nil
-        }
-    }
-
-    /// From the beginning of year 0 to the end of year 9999, in seconds since 1970.
-    private static let yearsOfFourDigits = -62_167_219_200.0..<253_402_300_800.0
-}
-
-extension URLEncodedFormEncoder.DataValues {
-    fileprivate func text(_ data: Data) throws -> String {
-        switch self {
-        case .base64: data.base64EncodedString()
-        case .custom(let make): try make(data)
-        }
-    }
-}
-
-extension URLEncodedFormEncoder.Nils {
-    fileprivate var text: String {
-        switch self {
-        case .dropped, .empty: ""
-        case .null: "null"
-        }
-    }
-
-    var areDropped: Bool {
-        if case .dropped = self { true } else { false }
+extension ParameterRecord {
+    fileprivate var isSorted: Bool {
+        members.indices.dropFirst().allSatisfy { members[$0 - 1].name <= members[$0].name }
     }
 }

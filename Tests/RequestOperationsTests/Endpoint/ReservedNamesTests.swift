@@ -70,6 +70,16 @@ import Testing
         #expect(try query(Leaving()) == "own=1")
     }
 
+    @Test func `A naming may give a parameter the name of one`() throws {
+        struct Converting: Endpoint {
+            typealias Response = Data
+            var path: String { "x" }
+            var kind = "k"
+            var naming: ParameterNaming { .custom { $0 == "kind" ? "method" : $0 } }
+        }
+        #expect(try query(Converting()) == "method=k")
+    }
+
     // MARK: Classes
 
     private class Named: Endpoint {

@@ -315,6 +315,17 @@ import Testing
         #expect(form == "date=1452239110.829915&dates=1.0&missing=no%20missing&text=t")
     }
 
+    private struct Numbers: Encodable {
+        var a: Int8 = -1
+        var b: UInt16 = 2
+        var c: Float = 0.5
+        var d: Int64? = 3
+    }
+
+    @Test func `A transform that changes nothing leaves numbers of any width`() throws {
+        #expect(try encode(Numbers()) { $0.transform = { value, _ in value } } == "a=-1&b=2&c=0.5&d=3")
+    }
+
     @Test func `A transform to nil drops the value`() throws {
         #expect(try encode(Dated()) { $0.transform = { value, _ in value as? String } } == "text=t")
     }

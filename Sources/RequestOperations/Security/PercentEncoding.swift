@@ -8,31 +8,19 @@ package struct PercentEncoding {
     /// Whether a lone CR or LF becomes CRLF.
     private let normalizesLineBreaks: Bool
 
-    private init(_ standsForItself: [Bool], space: [UInt8] = escapedSpace, keepsEscapes: Bool = false) {
+    /// Makes an encoding.
+    ///
+    /// - Parameters:
+    ///   - standsForItself: For each byte, whether it stands for itself: see ``table(_:)``.
+    ///   - writesPlus: Whether a space becomes `+`, as in forms.
+    init(
+        _ standsForItself: [Bool], keepsEscapes: Bool = false, writesPlus: Bool = false,
+        normalizesLineBreaks: Bool = false
+    ) {
         self.standsForItself = standsForItself
-        self.space = space
         self.keepsEscapes = keepsEscapes
-        normalizesLineBreaks = false
-    }
-
-    /// The encoding that the options of a form encoder describe.
-    init(_ options: URLEncodedFormEncoder) {
-        standsForItself =
-            switch options.characters {
-            case .rfc3986: Self.form
-            case .whatwg: Self.formOfBrowsers
-            }
-        space =
-            switch options.spaces {
-            case .percent: Self.escapedSpace
-            case .plus: Self.plus
-            }
-        keepsEscapes = false
-        normalizesLineBreaks =
-            switch options.lineBreaks {
-            case .asGiven: false
-            case .normalized: true
-            }
+        self.normalizesLineBreaks = normalizesLineBreaks
+        space = writesPlus ? Self.plus : Self.escapedSpace
     }
 
     /// Only the unreserved characters stand for themselves (RFC 3986, section 2.3).
@@ -45,9 +33,6 @@ package struct PercentEncoding {
     static let path = PercentEncoding(table("-._~!$&'()*+,;=:@/"), keepsEscapes: true)
     /// What a query and a fragment may hold (RFC 3986, section 3.4), and escapes.
     static let query = PercentEncoding(table("-._~!$&'()*+,;=:@/?"), keepsEscapes: true)
-
-    static let openingBracket = Array("%5B".utf8)
-    static let closingBracket = Array("%5D".utf8)
 
     package func encoded(_ text: String) -> String {
         var output: [UInt8] = []
@@ -90,10 +75,9 @@ package struct PercentEncoding {
     private static let escapedLineBreak = Array("%0D%0A".utf8)
     private static let plus = Array("+".utf8)
     private static let hexadecimal = Array("0123456789ABCDEF".utf8)
-    private static let form = table("-._~?/")
-    private static let formOfBrowsers = table("*-._")
 
-    private static func table(_ marks: String) -> [Bool] {
+    /// The table of the ASCII letters, the digits and other marks.
+    static func table(_ marks: String) -> [Bool] {
         let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
         let all = Set((letters + marks).utf8)
         return (0..<256).map { all.contains(UInt8($0)) }
