@@ -34,7 +34,8 @@ struct EndpointRequest: Sendable {
             {
                 parameters = try EndpointParameters(of: endpoint, and: rest)
             }
-            let encoded = try Self.body(of: endpoint, parameters.body)
+            let hasBody = !parameters.body.members.isEmpty || !endpoint.files.isEmpty
+            let encoded = hasBody ? try endpoint.bodyEncoder.makeBody(parameters.body, endpoint.files) : nil
             let location = try EndpointURL(
                 path: path, isAbsolute: isAbsolute, base: base,
                 query: String(decoding: try endpoint.queryEncoder.bytes(of: parameters.query), as: UTF8.self))
@@ -43,13 +44,12 @@ struct EndpointRequest: Sendable {
             }
             var request = URLRequest(url: location.url)
             request.httpMethod = endpoint.method.rawValue
-            var fields = EndpointFields()
-            if let authorization = location.authorization { fields.set("Authorization", authorization) }
-            if let encoded { fields.set("Content-Type", encoded.contentType) }
-            try fields.setAccept(endpoint.acceptedContentTypes)
-            try fields.set(parameters.fields, with: endpoint.queryEncoder)
-            try fields.set(endpoint.fields)
-            for (name, value) in fields.values { request.setField(name, to: value) }
+            // A later field replaces an earlier one of the same name.
+            if let authorization = location.authorization { request.setField("Authorization", to: authorization) }
+            if let encoded { request.setField("Content-Type", to: encoded.contentType) }
+            try request.setAccept(endpoint.acceptedContentTypes)
+            try request.setFields(parameters.fields, with: endpoint.queryEncoder)
+            try request.setFields(endpoint.fields)
             body = encoded?.body ?? .none
             if case .data(let data) = body { request.httpBody = data }
             self.request = request
@@ -68,31 +68,28 @@ struct EndpointRequest: Sendable {
         return Subject.self == PlainEndpoint.self ? path : "\(Subject.self), \(path)"
     }
 
-    private static func body<Subject: Endpoint>(
-        of endpoint: Subject, _ parameters: ParameterRecord
-    ) throws -> ParameterEncoder.Output? {
-        guard !parameters.members.isEmpty || !endpoint.files.isEmpty else { return nil }
-        return try endpoint.bodyEncoder.encode(parameters, files: endpoint.files)
-    }
-
     /// The path with its variables filled in, and whether it is meant to be an absolute URL.
     private static func path<Subject: Endpoint>(
         of endpoint: Subject, _ parameters: ParameterRecord
     ) throws -> (String, isAbsolute: Bool) {
-        let template = try URITemplate(endpoint.path)
+        let path = endpoint.path
+        if parameters.members.isEmpty, !path.utf8.contains(where: "{}".utf8.contains) {
+            let literal = PercentEncoding.reserved.encoded(path)
+            return (literal, literal.hasScheme)
+        }
+        let template = try URITemplate(path)
         let values = Dictionary(parameters.members.map { ($0.name, $0.value) }) { $1 }
         if let unused = values.keys.sorted().first(where: { !template.variables.contains($0) }) {
-            throw URITemplate.Problem(description: "'\(unused)' is no variable of the path.")
+            throw EndpointProblem(description: "'\(unused)' is no variable of the path.")
         }
         if let missing = template.variables.sorted().first(where: { values[$0] == nil }) {
-            throw URITemplate.Problem(
-                description: "No property for '{\(missing)}' in the path is wrapped in @Path.")
+            throw EndpointProblem(description: "No property for '{\(missing)}' in the path is wrapped in @Path.")
         }
-        let path = try template.expanded(with: values) { value, name in
+        let expanded = try template.expanded(with: values) { value, name in
             try endpoint.queryEncoder.text(of: value, path: [ParameterKey(name)])
         }
-        if !values.isEmpty { try check(path, of: template, with: values) }
-        return (path, try template.isAbsolute)
+        if !values.isEmpty { try check(expanded, of: template, with: values) }
+        return (expanded, try template.isAbsolute)
     }
 
     /// Checks that values add no `.` or `..` segments to the path, and no empty ones. Only the template may do that.
@@ -101,20 +98,19 @@ struct EndpointRequest: Sendable {
     ) throws {
         let sample = try template.expanded(with: values.mapValues { $0.isUndefined ? .text("") : $0 }) { _, _ in "x" }
         guard path.dotSegments == sample.dotSegments else {
-            throw URITemplate.Problem(description: "A value makes a segment '.' or '..' of the path.")
+            throw EndpointProblem(description: "A value makes a segment '.' or '..' of the path.")
         }
         let empty = try template.expanded(with: values) { value, name in
             if case .text("") = value { "" } else { "x" }
         }
         guard empty.emptySegments <= sample.emptySegments else {
-            throw URITemplate.Problem(description: "A value that is nil or empty leaves a segment of the path empty.")
+            throw EndpointProblem(description: "A value that is nil or empty leaves a segment of the path empty.")
         }
     }
 
     /// A sentence that names the property, without a value.
     private static func reason(of error: any Error) -> String? {
         switch error {
-        case let problem as URITemplate.Problem: problem.description
         case let problem as EndpointProblem: problem.description
         case EncodingError.invalidValue(_, let context): sentence(of: context)
         default: nil
@@ -141,20 +137,18 @@ extension ParameterNode {
 }
 
 extension String {
-    /// The number of `.` and `..` segments in a path (RFC 3986, section 3.3), escaped or not. They change where the
-    /// path leads.
+    /// The number of segments in a path that are `.` or `..` (RFC 3986, section 3.3), escaped or not. They change where
+    /// the path leads.
     fileprivate var dotSegments: Int {
-        prefix { $0 != "?" && $0 != "#" }.split(separator: "/")
-            .filter { segment in
-                [".", ".."].contains(segment.replacingOccurrences(of: "%2e", with: ".", options: .caseInsensitive))
-            }
-            .count
+        segments.count {
+            [".", ".."].contains($0.replacingOccurrences(of: "%2e", with: ".", options: .caseInsensitive))
+        }
     }
 
-    /// The number of empty segments in a path.
-    fileprivate var emptySegments: Int {
+    fileprivate var emptySegments: Int { segments.count(where: \.isEmpty) }
+
+    private var segments: [Substring] {
         prefix { $0 != "?" && $0 != "#" }.split(separator: "/", omittingEmptySubsequences: false)
-            .filter(\.isEmpty).count
     }
 }
 
@@ -198,12 +192,13 @@ struct EndpointURL {
         // A reference does not inherit the fragment of its base (RFC 3986, section 5.2.2).
         let fragment = (second ?? first).escapedFragment.map { "#" + $0 } ?? ""
         let text = (queries.isEmpty ? location : location + "?" + queries.joined(separator: "&")) + fragment
-        guard let joined = URL(string: text, encodingInvalidCharacters: false),
-            var parts = URLComponents(url: joined, resolvingAgainstBaseURL: true)
-        else {
+        guard let joined = URL(string: text, encodingInvalidCharacters: false) else {
             throw Self.bad("the path and the base do not make a URL")
         }
-        guard let user = parts.user else {
+        // Most URLs have no user, and to split one is slow.
+        guard text.utf8.contains(UInt8(ascii: "@")),
+            var parts = URLComponents(url: joined, resolvingAgainstBaseURL: true), let user = parts.user
+        else {
             url = joined
             authorization = nil
             return
@@ -232,37 +227,29 @@ extension String {
     }
 }
 
-/// Collects the fields of an endpoint's request. A later field replaces an earlier one of the same name.
-struct EndpointFields {
-    private(set) var values: [(name: String, value: String)] = []
-
-    /// Sets a field.
-    mutating func set(_ name: String, _ value: String) {
-        values.removeAll { $0.name.utf8.isSameFieldName(as: name.utf8) }
-        values.append((name, value))
-    }
-
+extension URLRequest {
     /// Sets the media ranges that are accepted, if there are any.
-    mutating func setAccept(_ ranges: [String]) throws {
+    fileprivate mutating func setAccept(_ ranges: [String]) throws {
         guard !ranges.isEmpty else { return }
         guard ranges.allSatisfy({ MediaType($0) != nil && RequestPreflight.isFieldValue($0) }) else {
             throw EndpointProblem(description: "One of 'acceptedContentTypes' is not a media range.")
         }
-        set("Accept", ranges.joined(separator: ", "))
+        setField("Accept", to: ranges.joined(separator: ", "))
     }
 
     /// Sets the endpoint's own header fields. Each name may appear once, ignoring case.
-    mutating func set(_ fields: [String: String]) throws {
-        guard Set(fields.keys.map { $0.lowercased() }).count == fields.count else {
+    fileprivate mutating func setFields(_ fields: [String: String]) throws {
+        guard fields.count < 2 || Set(fields.keys.map { $0.lowercased() }).count == fields.count else {
             throw EndpointProblem(description: "'fields' has a name twice, in different cases.")
         }
         for (name, value) in fields {
-            try Self.check(name, value)
-            set(name, value)
+            try setCheckedField(name, value)
         }
     }
 
-    mutating func set(_ parameters: ParameterRecord, with encoder: URLEncodedFormEncoder) throws {
+    fileprivate mutating func setFields(
+        _ parameters: ParameterRecord, with encoder: URLEncodedFormEncoder
+    ) throws {
         for member in parameters.members where !member.value.isNil {
             let path = [ParameterKey(member.name)]
             let value =
@@ -271,8 +258,7 @@ struct EndpointFields {
                 } else {
                     try encoder.text(of: member.value, path: path)
                 }
-            try Self.check(member.name, value)
-            set(member.name, value)
+            try setCheckedField(member.name, value)
         }
     }
 
@@ -287,7 +273,7 @@ struct EndpointFields {
         return text
     }
 
-    private static func check(_ name: String, _ value: String) throws {
+    private mutating func setCheckedField(_ name: String, _ value: String) throws {
         guard RequestPreflight.isToken(name) else {
             throw URLEncodedFormEncoder.invalid("", [ParameterKey(name)], "is not a name that a field can have")
         }
@@ -295,6 +281,7 @@ struct EndpointFields {
             throw URLEncodedFormEncoder.invalid(
                 "", [ParameterKey(name)], "has a line break or a NUL, which no field can have")
         }
+        setField(name, to: value)
     }
 }
 

@@ -107,10 +107,6 @@ public struct ParameterEncoder: Sendable {
             return Output(contentType: form.contentType, body: .data(data))
         }
     }
-
-    func encode(_ parameters: ParameterRecord, files: [MultipartFormData.Part]) throws -> Output {
-        try makeBody(parameters, files)
-    }
 }
 
 extension ParameterNode {

@@ -11,11 +11,6 @@ struct URITemplate {
         var isExploded = false
     }
 
-    /// Why a template or one of its values cannot be used, as a sentence that names the variable.
-    struct Problem: Error, CustomStringConvertible {
-        let description: String
-    }
-
     private var parts: [Part] = []
 
     /// The names of the variables.
@@ -31,7 +26,7 @@ struct URITemplate {
         var rest = text.unicodeScalars[...]
         while let brace = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
             guard rest[brace] == "{", let end = rest[brace...].firstIndex(of: "}") else {
-                throw Problem(description: "A brace of the path has no counterpart.")
+                throw EndpointProblem(description: "A brace of the path has no counterpart.")
             }
             if brace > rest.startIndex { parts.append(Self.literal(rest[..<brace])) }
             parts.append(try Self.expression(Substring(rest[rest.index(after: brace)..<end])))
@@ -46,22 +41,22 @@ struct URITemplate {
 
     /// Whether the template itself is an absolute URL.
     ///
-    /// - Throws: A ``Problem`` if a variable supplies the host or a part of it. A value could then send the request to
+    /// - Throws: An `EndpointProblem` if a variable supplies the host or a part of it. A value could then send the request to
     ///   another host.
     var isAbsolute: Bool {
         get throws {
             guard case .literal(let text)? = parts.first, text.hasScheme else { return false }
             let endsInAuthority = URLReference.endOfAuthority(in: text) == text.endIndex
             guard parts.count > 1, endsInAuthority else { return true }
-            guard case .expression(let sign, _) = parts[1], sign.beginsAnotherPart else {
-                throw Problem(description: "The path is an absolute URL, and its host is not all in it.")
+            guard case .expression(let sign, _) = parts[1], ["/", "?", "#"].contains(sign.first) else {
+                throw EndpointProblem(description: "The path is an absolute URL, and its host is not all in it.")
             }
             return true
         }
     }
 
     private static func expression(_ text: Substring) throws -> Part {
-        let sign = text.first.flatMap(Operator.init(rawValue:)).flatMap { $0 == .simple ? nil : $0 }
+        let sign = text.first.flatMap { Operator.table[$0] }
         let list = sign == nil ? text : text.dropFirst()
         let variables = try list.split(separator: ",", omittingEmptySubsequences: false).map(variable)
         return .expression(sign ?? .simple, variables)
@@ -72,7 +67,7 @@ struct URITemplate {
         let (name, modifier) = (text[..<nameEnd], text[nameEnd...])
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.allSatisfy(isNamePart), modifier == "" || modifier == "*" || isPrefix(modifier) else {
-            throw Problem(description: "'{\(text)}' in the path is no expression of RFC 6570.")
+            throw EndpointProblem(description: "'{\(text)}' in the path is no expression of RFC 6570.")
         }
         return Variable(
             name: String(name), maximumLength: Int(modifier.dropFirst()), isExploded: modifier == "*")
@@ -128,7 +123,7 @@ struct URITemplate {
     ) throws -> [String] {
         func escaped(_ text: String) -> String { sign.encoding.encoded(text) }
         func named(_ name: String, _ value: String) -> String {
-            if value.isEmpty { return name + sign.signAfterNameOfEmpty }
+            if value.isEmpty { return name + sign.afterEmptyName }
             return "\(name)=\(value)"
         }
         switch value {
@@ -157,7 +152,7 @@ struct URITemplate {
         _ variable: Variable, _ sign: Operator, _ values: [String], named: (String) -> String
     ) throws -> [String] {
         guard variable.maximumLength == nil else {
-            throw Problem(description: "'\(variable.name)' has several values, and a prefix is of one.")
+            throw EndpointProblem(description: "'\(variable.name)' has several values, and a prefix is of one.")
         }
         guard !values.isEmpty else { return [] }
         if variable.isExploded { return sign.isNamed ? values.map(named) : values }
@@ -167,57 +162,26 @@ struct URITemplate {
 }
 
 extension URITemplate {
-    /// The operators from the table in appendix A of the RFC.
-    fileprivate enum Operator: Character {
-        case simple = " "
-        case reserved = "+"
-        case fragment = "#"
-        case label = "."
-        case segment = "/"
-        case parameter = ";"
-        case query = "?"
-        case continuation = "&"
-
-        var first: String {
-            switch self {
-            case .simple, .reserved: ""
-            default: String(rawValue)
-            }
-        }
-
-        var separator: String {
-            switch self {
-            case .simple, .reserved, .fragment: ","
-            case .query, .continuation: "&"
-            case .label, .segment, .parameter: String(rawValue)
-            }
-        }
-
-        var isNamed: Bool {
-            switch self {
-            case .parameter, .query, .continuation: true
-            default: false
-            }
-        }
-
+    /// A row of the table in appendix A of the RFC.
+    fileprivate struct Operator {
+        let first: String
+        let separator: String
+        var isNamed = false
         /// The text after the name of an empty value.
-        var signAfterNameOfEmpty: String { self == .parameter ? "" : "=" }
-
+        var afterEmptyName = ""
         /// How values are escaped.
-        var encoding: PercentEncoding {
-            switch self {
-            case .reserved, .fragment: .reserved
-            default: .unreserved
-            }
-        }
+        var encoding = PercentEncoding.unreserved
 
-        /// Whether a URL's authority ends before the expansion. The expansion may also be empty.
-        var beginsAnotherPart: Bool {
-            switch self {
-            case .segment, .query, .fragment: true
-            default: false
-            }
-        }
+        static let simple = Operator(first: "", separator: ",")
+        static let table: [Character: Operator] = [
+            "+": Operator(first: "", separator: ",", encoding: .reserved),
+            "#": Operator(first: "#", separator: ",", encoding: .reserved),
+            ".": Operator(first: ".", separator: "."),
+            "/": Operator(first: "/", separator: "/"),
+            ";": Operator(first: ";", separator: ";", isNamed: true),
+            "?": Operator(first: "?", separator: "&", isNamed: true, afterEmptyName: "="),
+            "&": Operator(first: "&", separator: "&", isNamed: true, afterEmptyName: "="),
+        ]
     }
 }
 

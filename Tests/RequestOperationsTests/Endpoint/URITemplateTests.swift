@@ -89,7 +89,7 @@ import Testing
 
     @Test func `A prefix of several values is an error`() throws {
         let template = try URITemplate("{list:3}")
-        #expect(throws: URITemplate.Problem.self) { try template.expanded(with: Self.values) { _, _ in "" } }
+        #expect(throws: EndpointProblem.self) { try template.expanded(with: Self.values) { _, _ in "" } }
     }
 
     @Test(arguments: [
@@ -98,7 +98,7 @@ import Testing
         "{a:1*}", "{a,}", "{!a}",
     ])
     func `An expression that the RFC does not know is an error`(_ template: String) {
-        #expect(throws: URITemplate.Problem.self) { try URITemplate(template) }
+        #expect(throws: EndpointProblem.self) { try URITemplate(template) }
     }
 
     @Test func `Names may have dots and escapes and prefixes up to four digits`() throws {
