@@ -242,9 +242,7 @@ extension URLRequest {
         guard fields.count < 2 || Set(fields.keys.map { $0.lowercased() }).count == fields.count else {
             throw EndpointProblem(description: "'fields' has a name twice, in different cases.")
         }
-        for (name, value) in fields {
-            try setCheckedField(name, value)
-        }
+        for (name, value) in fields { try setCheckedField(name, value) }
     }
 
     fileprivate mutating func setFields(

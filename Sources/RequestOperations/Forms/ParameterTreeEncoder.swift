@@ -88,20 +88,22 @@ final class ParameterTreeEncoder: Encoder {
     fileprivate var takesPlacements: Bool { parent == nil && settings.isForEndpoint }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        if takesPlacements { settings.typesOfKeys.append(type) }
         // A subclass and its superclass each ask for a container, and get the same record.
-        if case .record(let record) = node { return KeyedEncodingContainer(KeyedParameters(encoder: self, record)) }
-        checkIsUnwritten()
-        let record = ParameterRecord()
-        node = .record(record)
-        return KeyedEncodingContainer(KeyedParameters(encoder: self, record))
+        guard case .record(let record) = node else {
+            checkIsUnwritten()
+            node = .record(ParameterRecord())
+            return container(keyedBy: type)
+        }
+        if takesPlacements { settings.typesOfKeys.append(type) }
+        return KeyedEncodingContainer(KeyedParameters(encoder: self, record: record))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        if case .list(let list) = node { return UnkeyedParameters(encoder: self, list: list) }
-        checkIsUnwritten()
-        let list = ParameterList()
-        node = .list(list)
+        guard case .list(let list) = node else {
+            checkIsUnwritten()
+            node = .list(ParameterList())
+            return unkeyedContainer()
+        }
         return UnkeyedParameters(encoder: self, list: list)
     }
 
@@ -197,7 +199,7 @@ extension ParameterTreeEncoder: SingleValueEncodingContainer {
     func encode(_ value: some Encodable) throws {
         checkIsUnwritten()
         if showsSingleValue, settings.transform != nil, let parent, let key {
-            node = try parent.transformedNode(of: value, at: ParameterKey(key))
+            node = try parent.transformedNode(of: value, at: key)
         } else if let scalar = ParameterNode(scalar: value) {
             node = scalar
         } else {
@@ -211,19 +213,14 @@ extension ParameterTreeEncoder: SingleValueEncodingContainer {
             node = .null
             return
         }
-        node = try parent.nilNode(.null, at: ParameterKey(key))
+        node = try parent.nilNode(.null, at: key)
     }
 }
 
 /// Writes the members of a record.
 private struct KeyedParameters<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    private let encoder: ParameterTreeEncoder
-    private let record: ParameterRecord
-
-    init(encoder: ParameterTreeEncoder, _ record: ParameterRecord) {
-        self.encoder = encoder
-        self.record = record
-    }
+    let encoder: ParameterTreeEncoder
+    let record: ParameterRecord
 
     var codingPath: [any CodingKey] { encoder.codingPath }
 
@@ -346,11 +343,6 @@ struct ParameterKey: CodingKey {
     init(_ name: String) {
         stringValue = name
         intValue = nil
-    }
-
-    init(_ key: any CodingKey) {
-        stringValue = key.stringValue
-        intValue = key.intValue
     }
 
     init(index: Int) {

@@ -69,9 +69,7 @@ final class FormNode {
 
     var isEmpty: Bool { values.isEmpty && names.isEmpty }
 
-    func member(_ name: String) -> FormNode? {
-        members[name]
-    }
+    func member(_ name: String) -> FormNode? { members[name] }
 
     func makeMember(_ name: String) -> FormNode {
         if let member = members[name] { return member }
@@ -91,14 +89,12 @@ final class FormNode {
             guard let number = Int(name), number >= 0, let node = members[name] else { return nil }
             numbered.append((number, node))
         }
-        let appended = members[""].map { $0.names.isEmpty ? $0.values.map(FormNode.init) : [$0] } ?? []
-        return values.map(FormNode.init) + appended + numbered.sorted { $0.number < $1.number }.map(\.node)
+        let appended = members[""].map { $0.names.isEmpty ? $0.values.map { FormNode([$0]) } : [$0] } ?? []
+        return values.map { FormNode([$0]) } + appended + numbered.sorted { $0.number < $1.number }.map(\.node)
     }
 
-    private init() {}
-
-    private init(_ value: String) {
-        values = [value]
+    private init(_ values: [String] = []) {
+        self.values = values
     }
 
     /// Reads a form: pairs separated by `&`, in percent-encoded UTF-8, with `+` for a space (WHATWG URL, section 5.1).
@@ -307,12 +303,7 @@ private struct KeyedForm<Key: CodingKey>: KeyedDecodingContainerProtocol {
 private struct UnkeyedForm: UnkeyedDecodingContainer {
     let decoder: FormNodeDecoder
     let elements: [FormNode]
-    private(set) var currentIndex = 0
-
-    init(decoder: FormNodeDecoder, elements: [FormNode]) {
-        self.decoder = decoder
-        self.elements = elements
-    }
+    var currentIndex = 0
 
     var codingPath: [any CodingKey] { decoder.codingPath }
     var count: Int? { elements.count }
