@@ -337,22 +337,25 @@ private struct UnkeyedParameters: UnkeyedEncodingContainer {
 
 /// The number of an element of an array, or the name of a member, as a key.
 struct ParameterKey: CodingKey {
-    let stringValue: String
+    private let name: String
     let intValue: Int?
 
     init(_ name: String) {
-        stringValue = name
+        self.name = name
         intValue = nil
     }
 
     init(index: Int) {
-        stringValue = String(index)
+        name = ""
         intValue = index
     }
 
     init?(stringValue: String) { self.init(stringValue) }
 
     init?(intValue: Int) { self.init(index: intValue) }
+
+    /// A number becomes text only when it is asked for, because most keys are not.
+    var stringValue: String { intValue.map { String($0) } ?? name }
 
     static let `super` = ParameterKey("super")
 }
