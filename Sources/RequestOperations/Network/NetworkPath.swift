@@ -6,9 +6,9 @@
 /// }
 /// ```
 ///
-/// On Linux the kernel reports links, addresses and routes (rtnetlink). On Apple's systems `NWPathMonitor` reports the
-/// path. If the system reports nothing, as in a sandbox that forbids it, the machine always counts as reachable, by an
-/// interface of kind `other`.
+/// On Linux the kernel tells when something has changed (rtnetlink), and then links, addresses and default routes are
+/// read anew. On Apple's systems `NWPathMonitor` reports the path. If the system reports nothing, as in a sandbox that
+/// forbids it, the machine always counts as reachable, by an interface of kind `other`.
 ///
 /// Reachable means that an interface other than the loopback is up, and has a carrier and an address. That includes an
 /// interface that only leads to containers or virtual machines on the same machine (`docker0`, `virbr0`).
@@ -179,39 +179,4 @@ public enum Reachability: Sendable, Hashable {
     public var interface: Interface? {
         if case .reachable(let interface) = self { interface } else { nil }
     }
-}
-
-/// The monitor of this system's network.
-enum SystemPath {
-    static func monitor() -> any PathMonitor {
-        #if os(Linux)
-            // A sandbox may forbid the socket.
-            RouteMonitor() ?? SilentMonitor()
-        #elseif canImport(Network)
-            FrameworkMonitor()
-        #else
-            SilentMonitor()
-        #endif
-    }
-}
-
-/// Reports the state of the system's network.
-protocol PathMonitor: Sendable {
-    /// The first reading.
-    var initial: NetworkPath.Reading { get }
-
-    /// Reports each later reading, one at a time. It is called once.
-    func start(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void)
-
-    /// Stops all reports.
-    func stop()
-}
-
-/// The monitor for a system that reports nothing.
-struct SilentMonitor: PathMonitor {
-    var initial: NetworkPath.Reading { .unknown }
-
-    func start(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {}
-
-    func stop() {}
 }

@@ -1,59 +1,70 @@
 #if os(Linux)
-    /// Reports the state of the network from the kernel's messages (rtnetlink). It uses two sockets and no thread of
-    /// its own: Dispatch watches one of them.
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
+
+    /// Reports the state of the network each time the kernel says that something has changed (rtnetlink). It has no
+    /// thread of its own: Dispatch watches its socket.
     ///
-    /// One socket receives changes. After each change we ask for everything again on the other socket. The kernel does
-    /// not report everything that follows from a change, nor what did not fit into the socket.
-    ///
-    /// The sockets always belong to the network namespace of the thread that makes them.
+    /// What a message says does not matter. The kernel reports neither everything that follows from a change, nor what
+    /// did not fit into the socket. So the whole state is read anew.
     final class RouteMonitor: PathMonitor {
         let initial: NetworkPath.Reading
 
-        private enum Phase {
-            /// The table is what the kernel reported last.
-            case knows
-            /// The kernel gave no complete answer, this many times in a row, and we will ask again later. Until then
-            /// the last report stays valid.
-            case asksAgain(failures: Int)
-            /// The system reports nothing any more.
-            case isOver
-        }
-
-        private let news: any RouteChannel
-        private let answers: any RouteChannel
+        private let channel: FileHandle
+        private let read: @Sendable () -> NetworkPath.Reading?
         private let queue = DispatchQueue(label: "RequestOperations.NetworkPath")
         // Set by `init`, and afterwards used only on the queue.
-        private nonisolated(unsafe) var phase: Phase
-        private nonisolated(unsafe) var table: LinkTable
-        private nonisolated(unsafe) var stopListening: (@Sendable () -> Void)?
+        /// How many readings in a row have failed. After a failure the last report stays valid until one succeeds.
+        private nonisolated(unsafe) var failures: Int
+        /// `nil` when nothing is reported: before the start and after the end.
+        private nonisolated(unsafe) var source: (any DispatchSourceRead)?
 
-        /// Opens the sockets and reads the current state. Returns `nil` if the system does not allow it.
+        /// Opens the socket and reads the current state. Both belong to the network namespace of the thread that calls.
+        /// Returns `nil` if the system does not allow the socket.
         convenience init?() {
-            // The first socket listens before the second asks, so that we miss no change.
-            guard let news = RouteSocket(hearsOfChanges: true), let answers = RouteSocket(hearsOfChanges: false) else {
-                return nil
-            }
-            self.init(news: news, answers: answers)
+            guard let channel = Self.openChannel() else { return nil }
+            self.init(channel: channel) { LinkTable.read()?.reading(description: LinkTable.description) }
         }
 
         /// Makes a monitor.
         ///
         /// - Parameters:
-        ///   - news: The channel that receives changes.
-        ///   - answers: The channel for questions and their answers.
-        init?(news: any RouteChannel, answers: any RouteChannel) {
-            switch Self.read(answers) {
-            case .whole(let table): (self.table, phase, initial) = (table, .knows, table.reading)
-            case .incomplete: (table, phase, initial) = (LinkTable(), .asksAgain(failures: 1), .unknown)
-            case .refused: return nil
+        ///   - channel: Something can be received from it when something has changed.
+        ///   - read: Reads the state; `nil` if that fails.
+        init(channel: FileHandle, read: @escaping @Sendable () -> NetworkPath.Reading?) {
+            let first = read()
+            (self.channel, self.read) = (channel, read)
+            (initial, failures) = (first ?? .unknown, first == nil ? 1 : 0)
+        }
+
+        /// Opens a socket that hears of changes of links, addresses and routes. Returns `nil` if the system forbids it.
+        static func openChannel() -> FileHandle? {
+            // AF_NETLINK, SOCK_RAW and SOCK_CLOEXEC, NETLINK_ROUTE.
+            let descriptor = socket(16, 3 | 0o2_000_000, 0)
+            guard descriptor >= 0 else { return nil }
+            let channel = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            // struct sockaddr_nl: family, padding, port (the kernel chooses it) and the groups RTMGRP_LINK,
+            // RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_IFADDR, RTMGRP_IPV6_ROUTE.
+            let address: (UInt16, UInt16, UInt32, UInt32) = (16, 0, 0, 0x1 | 0x10 | 0x40 | 0x100 | 0x400)
+            let isBound = withUnsafeBytes(of: address) { bytes in
+                // The address has twelve bytes, so it has a base address.
+                bind(descriptor, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count)) == 0
             }
-            (self.news, self.answers) = (news, answers)
+            return isBound ? channel : nil
         }
 
         func start(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
-            queue.async {
-                if case .asksAgain(let failures) = self.phase { self.askAgain(after: failures, tell) }
-                self.stopListening = self.news.watch(on: self.queue) { [weak self] in self?.receive(tell) }
+            queue.async { [self] in
+                let source = DispatchSource.makeReadSource(fileDescriptor: channel.fileDescriptor, queue: queue)
+                source.setEventHandler { [weak self] in self?.receive(tell) }
+                // The handler holds the channel until the source has been cancelled.
+                source.setCancelHandler { [channel] in withExtendedLifetime(channel) {} }
+                source.activate()
+                self.source = source
+                if failures > 0 { readLater(tell) }
             }
         }
 
@@ -62,94 +73,179 @@
         }
 
         private func end() {
-            phase = .isOver
-            stopListening?()
-            stopListening = nil
+            source?.cancel()
+            source = nil
         }
 
-        /// Reads the pending messages. If something has changed, it asks again and reports the new state.
+        /// Takes all pending messages, and then reads the state once.
         private func receive(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
-            var isOutdated = false
-            receiving: while true {
-                switch news.receive(waiting: false) {
-                case .messages(let messages):
-                    for message in messages where table.apply(message, interface: Self.interface) || message == .overrun
-                    {
-                        isOutdated = true
-                    }
-                case .lost: isOutdated = true
-                case .nothing: break receiving
-                case .failed:
-                    if case .isOver = phase { return }
-                    end()
-                    return tell(.unknown)
+            guard source != nil else { return }
+            while true {
+                // The rest of a message is dropped. 0x40 is MSG_DONTWAIT.
+                var byte: UInt8 = 0
+                let count = recv(channel.fileDescriptor, &byte, 1, 0x40)
+                guard count <= 0 else { continue }
+                switch errno {
+                case _ where count == 0: return fail(tell)
+                case EAGAIN:
+                    // After a failed reading another one follows anyway.
+                    return failures == 0 ? readNow(tell) : ()
+                case EINTR, ENOBUFS: continue
+                default: return fail(tell)
                 }
             }
-            if isOutdated, case .knows = phase { read(tell) }
         }
 
-        private func read(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
-            if case .whole(let table) = Self.read(answers) {
-                self.table = table
-                phase = .knows
-                return tell(table.reading)
+        /// Ends the reports. The machine counts as reachable from then on.
+        private func fail(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
+            end()
+            tell(.unknown)
+        }
+
+        private func readNow(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
+            guard let reading = read() else {
+                failures += 1
+                return readLater(tell)
             }
-            let failures = if case .asksAgain(let failures) = phase { failures + 1 } else { 1 }
-            phase = .asksAgain(failures: failures)
-            askAgain(after: failures, tell)
+            failures = 0
+            tell(reading)
         }
 
-        private func askAgain(after failures: Int, _ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
-            // The delay grows from a tenth of a second to about ten seconds. We repeat until there is an answer.
+        private func readLater(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
+            // The delay grows from a tenth of a second to about ten seconds.
             queue.asyncAfter(deadline: .now() + .milliseconds(50 << min(failures, 8))) { [weak self] in
-                guard let self, case .asksAgain = phase else { return }
-                read(tell)
+                guard let self, source != nil else { return }
+                readNow(tell)
             }
         }
+    }
 
-        private enum Answer {
-            case whole(LinkTable)
-            /// There was more than fits, the data changed meanwhile, or no answer came.
-            case incomplete
-            case refused
-        }
-
-        /// Asks for all links, addresses and routes.
-        private static func read(_ channel: any RouteChannel) -> Answer {
-            // We first remove the rest of an answer that was given up.
-            draining: while true {
-                switch channel.receive(waiting: false) {
-                case .messages, .lost: continue
-                case .nothing, .failed: break draining
-                }
-            }
+    extension LinkTable {
+        /// Reads the table of the network namespace of this thread. Returns `nil` if the system does not tell it.
+        static func read() -> LinkTable? {
+            // The links are read first: the kernel answers when it has done all that follows from the last change.
+            var first: UnsafeMutablePointer<ifaddrs>?
+            guard getifaddrs(&first) == 0 else { return nil }
+            defer { freeifaddrs(first) }
             var table = LinkTable()
-            var isWhole = true
-            for question in RouteMessage.Question.allCases {
-                guard channel.send(question.message(number: UInt32(question.rawValue))) else { return .incomplete }
-                var isAnswered = false
-                while !isAnswered {
-                    guard case .messages(let messages) = channel.receive(waiting: true) else { return .incomplete }
-                    for message in messages {
-                        switch message {
-                        case .refused: return .refused
-                        case .interrupted, .overrun: isWhole = false
-                        case .end: isAnswered = true
-                        default: table.apply(message, interface: interface)
-                        }
-                    }
-                }
+            var next = first
+            while let entry = next?.pointee {
+                table.add(entry)
+                next = entry.ifa_next
             }
-            return isWhole ? .whole(table) : .incomplete
+            let folder = "/proc/thread-self/net/"
+            guard let routes = content(of: folder + "route") else { return nil }
+            table.addRoutes(ipv4: routes)
+            // A kernel without IPv6 has no files for it.
+            guard access(folder + "ipv6_route", F_OK) == 0 else { return table }
+            guard let routes = content(of: folder + "ipv6_route"), let addresses = content(of: folder + "if_inet6")
+            else {
+                return nil
+            }
+            table.addRoutes(ipv6: routes)
+            table.addAddresses(ipv6: addresses)
+            return table
         }
 
-        private static func interface(_ link: RouteMessage.Link) -> Reachability.Interface {
-            // The driver describes the link in this file. For a link that is being removed, the file does not exist.
-            let description = try? String(contentsOfFile: "/sys/class/net/\(link.name)/uevent", encoding: .utf8)
-            return Reachability.Interface(hardware: link.hardware, description: description ?? "")
+        /// What the driver says about a link.
+        static func description(of link: String) -> String { content(of: "/sys/class/net/\(link)/uevent") ?? "" }
+
+        private static func content(of path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
+
+        /// Adds a link or its IPv4 address.
+        private mutating func add(_ entry: ifaddrs) {
+            let name = String(cString: entry.ifa_name)
+            // A link without a hardware address has no address here.
+            guard let address = entry.ifa_addr else {
+                return links.append(Link(name: name, flags: entry.ifa_flags))
+            }
+            let bytes = UnsafeRawPointer(address)
+            switch Int32(address.pointee.sa_family) {
+            case 17:  // AF_PACKET, whose `struct sockaddr_ll` has the ARPHRD_… number.
+                let hardware = bytes.load(fromByteOffset: 8, as: UInt16.self)
+                links.append(Link(name: name, flags: entry.ifa_flags, hardware: hardware))
+            case AF_INET where bytes.load(fromByteOffset: 4, as: UInt16.self) != UInt16(bigEndian: 0xA9FE):
+                // Other than 169.254.0.0/16, which is valid only on its link. A label may follow the name of the link.
+                addressed.insert(String(name.prefix { $0 != ":" }))
+            default: break
+            }
         }
     }
 #endif
+
+/// The links of a Linux machine, their addresses and default routes. A pure value.
+struct LinkTable {
+    struct Link {
+        let name: String
+        /// The kernel's IFF_… flags.
+        let flags: UInt32
+        /// The kind of hardware (ARPHRD_…). The default stands for none.
+        var hardware: UInt16 = 0xFFFE
+
+        var isUp: Bool { flags & 0x1 != 0 }
+        /// Whether it is up, has a carrier (IFF_RUNNING) and leads out of the machine (it is no IFF_LOOPBACK).
+        var isUsable: Bool { flags & (0x1 | 0x40 | 0x8) == 0x1 | 0x40 }
+    }
+
+    /// The links, in the kernel's order.
+    var links: [Link] = []
+    /// The names of links with an address that is valid beyond them.
+    var addressed: Set<String> = []
+    /// The names of links with a default route.
+    var routed: Set<String> = []
+
+    /// Adds the default routes of the main table, from the content of `/proc/net/route`.
+    ///
+    /// The columns are: link, destination, gateway, flags, three counters, mask. A route that leads nowhere has no link
+    /// or the flag RTF_REJECT.
+    mutating func addRoutes(ipv4 content: String) {
+        for words in Self.words(content) where words.count >= 8 && words[1] == "00000000" && words[7] == "00000000" {
+            if words[0] != "*", let flags = UInt32(words[3], radix: 16), flags & 0x200 == 0 {
+                routed.insert(String(words[0]))
+            }
+        }
+    }
+
+    /// Adds the default routes from the content of `/proc/net/ipv6_route`.
+    ///
+    /// The columns are: destination and the length of its prefix, source and the length of its prefix, gateway, three
+    /// counters, flags, link.
+    mutating func addRoutes(ipv6 content: String) {
+        for words in Self.words(content) where words.count >= 10 && words[1] == "00" {
+            if let flags = UInt32(words[8], radix: 16), flags & 0x200 == 0 { routed.insert(String(words[9])) }
+        }
+    }
+
+    /// Adds the addresses from the content of `/proc/net/if_inet6`, except those that are valid only on their link, or are
+    /// not usable yet.
+    ///
+    /// The columns are: address, number of the link, length of the prefix, scope, flags, link.
+    mutating func addAddresses(ipv6 content: String) {
+        for words in Self.words(content) where words.count >= 6 && (words[3] == "00" || words[3] == "40") {
+            // IFA_F_TENTATIVE
+            if let flags = UInt32(words[4], radix: 16), flags & 0x40 == 0 { addressed.insert(String(words[5])) }
+        }
+    }
+
+    private static func words(_ content: String) -> [[Substring]] {
+        content.split(separator: "\n").map { $0.split(whereSeparator: \.isWhitespace) }
+    }
+
+    /// The state of the path: among the usable links, one with a default route comes first, and then the oldest.
+    ///
+    /// - Parameter description: Returns what the driver says about a link with a name: the content of its `uevent` file.
+    func reading(description: (String) -> String) -> NetworkPath.Reading {
+        let usable = links.filter { $0.isUsable && addressed.contains($0.name) }
+        // The kernel removes the routes of a link that is switched off. If one is there, it has further links that are up,
+        // and the kernel names the first link only.
+        let hasUnnamedLinks = links.contains { !$0.isUp && routed.contains($0.name) }
+        let best = usable.first { routed.contains($0.name) } ?? (hasUnnamedLinks ? usable.first : nil)
+        guard let link = best ?? usable.first else { return NetworkPath.Reading(level: .none, interface: .other) }
+        return NetworkPath.Reading(
+            level: best == nil ? .local : .routed,
+            interface: Reachability.Interface(hardware: link.hardware, description: description(link.name)))
+    }
+}
 
 extension Reachability.Interface {
     /// The kind of a Linux link.
@@ -168,66 +264,5 @@ extension Reachability.Interface {
                 // ARPHRD_ETHER
                 hardware == 1 ? .wired : .other
             }
-    }
-}
-
-/// The links of a Linux machine, their addresses and default routes, as reported by the kernel. A pure value.
-///
-/// The kernel does not report everything. A link that is switched off or loses its last address loses its IPv4 routes
-/// without a message. A link that loses its carrier keeps its routes. The message of a new route does not say that it
-/// replaces another. So this table does not guess: when it reports a change, the caller asks for everything again.
-struct LinkTable {
-    private struct Link: Equatable {
-        let isUsable: Bool
-        let interface: Reachability.Interface
-    }
-
-    private var links: [Int32: Link] = [:]
-    private var addresses: Set<RouteMessage.Address> = []
-    private var defaultRoutes: Set<RouteMessage.Route> = []
-
-    /// Applies a message to the table.
-    ///
-    /// - Parameter interface: Returns the kind of interface of a link.
-    /// - Returns: Whether something has changed. Then other things may have changed that the kernel does not report.
-    @discardableResult
-    mutating func apply(
-        _ message: RouteMessage, interface: (RouteMessage.Link) -> Reachability.Interface
-    ) -> Bool {
-        switch message {
-        case .link(let link):
-            let new = Link(isUsable: link.isUsable, interface: interface(link))
-            return links.updateValue(new, forKey: link.index) != new
-        case .linkRemoved(let index):
-            addresses = addresses.filter { $0.link != index }
-            defaultRoutes = defaultRoutes.filter { !$0.links.contains(index) }
-            return links.removeValue(forKey: index) != nil
-        case .address(let address):
-            return addresses.insert(address).inserted
-        case .addressRemoved(let address):
-            return addresses.remove(address) != nil
-        case .defaultRoute(let route):
-            return defaultRoutes.insert(route).inserted
-        case .defaultRouteRemoved(let route):
-            // There may be other routes that differ from this one only in fields that we do not keep.
-            defaultRoutes.remove(route)
-            return true
-        case .end, .refused, .overrun, .interrupted:
-            return false
-        }
-    }
-
-    /// The state of the path: among the usable links, one with a default route comes first, and then the oldest.
-    var reading: NetworkPath.Reading {
-        let usable = Set(addresses.map(\.link)).filter { links[$0]?.isUsable == true }
-        // A default route that names no link may use any link.
-        let routed = usable.filter { link in
-            defaultRoutes.contains { $0.links.isEmpty || $0.links.contains(link) }
-        }
-        guard let link = routed.min() ?? usable.min() else {
-            return NetworkPath.Reading(level: .none, interface: .other)
-        }
-        return NetworkPath.Reading(
-            level: routed.isEmpty ? .local : .routed, interface: links[link]?.interface ?? .other)
     }
 }

@@ -3,145 +3,72 @@ import Testing
 @testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(10))) struct LinkTableTests {
-    private static func link(_ index: Int32, _ isUsable: Bool = true) -> RouteMessage {
-        .link(.init(index: index, name: "n\(index)", hardware: 1, isUsable: isUsable))
+    /// IFF_UP, IFF_RUNNING
+    private static let usable: UInt32 = 0x1 | 0x40
+
+    private static func links(_ flags: [UInt32]) -> [LinkTable.Link] {
+        flags.enumerated().map { LinkTable.Link(name: "n\($0.offset + 1)", flags: $0.element, hardware: 1) }
     }
 
-    private static func address(_ link: Int32, _ last: UInt8 = 1) -> RouteMessage.Address {
-        .init(link: link, bytes: [10, 0, 0, last])
-    }
-
-    private static func route(_ link: Int32, priority: UInt32 = 0) -> RouteMessage.Route {
-        .init(links: link == 0 ? [] : [link], family: 2, priority: priority)
-    }
-
-    /// The level after each message. The second link is a wireless one.
-    private static func levels(_ messages: [RouteMessage]) -> [NetworkPath.Level] {
-        readings(messages).map(\.level)
-    }
-
-    private static func readings(_ messages: [RouteMessage]) -> [NetworkPath.Reading] {
-        var table = LinkTable()
-        return messages.map { message in
-            table.apply(message) { $0.index == 2 ? .wifi : .wired }
-            return table.reading
-        }
+    /// The reading of a table in which the second link is a wireless one.
+    private static func reading(
+        _ flags: [UInt32] = [usable], addressed: Set<String> = ["n1"], routed: Set<String> = []
+    ) -> NetworkPath.Reading {
+        LinkTable(links: links(flags), addressed: addressed, routed: routed)
+            .reading { $0 == "n2" ? "DEVTYPE=wlan" : "" }
     }
 
     @Test func `Without anything nothing can be reached`() {
-        #expect(LinkTable().reading == NetworkPath.Reading(level: .none, interface: .other))
-    }
-
-    @Test func `A link needs an address and for what is beyond a route`() {
-        #expect(
-            Self.levels([Self.link(1), .address(Self.address(1)), .defaultRoute(Self.route(1))])
-                == [.none, .local, .routed])
-    }
-
-    @Test func `The order in which they are told does not matter`() {
-        #expect(
-            Self.levels([.defaultRoute(Self.route(1)), .address(Self.address(1)), Self.link(1)])
-                == [.none, .none, .routed])
-    }
-
-    @Test func `A link that loses its carrier keeps its addresses and routes`() {
-        #expect(
-            Self.levels([
-                Self.link(1), .address(Self.address(1)), .defaultRoute(Self.route(1)), Self.link(1, false),
-                Self.link(1),
-            ]) == [.none, .local, .routed, .none, .routed])
-    }
-
-    @Test func `A cable that is put back is a rise beside a network that leads nowhere`() {
-        #expect(
-            Self.levels([
-                Self.link(3), .address(Self.address(3)), Self.link(1), .address(Self.address(1)),
-                .defaultRoute(Self.route(1)), Self.link(1, false), Self.link(1),
-            ]) == [.none, .local, .local, .local, .routed, .local, .routed])
+        #expect(Self.reading([], addressed: []) == NetworkPath.Reading(level: .none, interface: .other))
     }
 
     @Test(
         arguments: [
-            (link(1), true), (link(1, false), true), (link(2), true), (.linkRemoved(index: 1), true),
-            (.address(address(1)), true), (.addressRemoved(address(1)), true), (.defaultRoute(route(1)), true),
-            (.defaultRouteRemoved(route(1)), true), (.end, false), (.linkRemoved(index: 9), false),
-            (.addressRemoved(address(9)), false),
-        ] as [(RouteMessage, Bool)])
-    func `What changes something is news`(message: RouteMessage, isNews: Bool) {
-        var table = LinkTable()
-        if message != Self.link(1) { table.apply(Self.link(1)) { _ in .wired } }
-        if case .addressRemoved = message { table.apply(.address(Self.address(1))) { _ in .wired } }
-        #expect(table.apply(message) { _ in .wired } == isNews)
+            ([], [], .none), (["n1"], [], .local), (["n1"], ["n1"], .routed), ([], ["n1"], .none),
+        ] as [(Set<String>, Set<String>, NetworkPath.Level)])
+    func `A link needs an address and for what is beyond a route`(
+        addressed: Set<String>, routed: Set<String>, level: NetworkPath.Level
+    ) {
+        #expect(Self.reading(addressed: addressed, routed: routed).level == level)
     }
 
-    @Test(arguments: [link(1), .address(address(1)), .defaultRoute(route(1))])
-    func `What is known already is no news`(message: RouteMessage) {
-        var table = LinkTable()
-        table.apply(message) { _ in .wired }
-        #expect(table.apply(message) { _ in .wired } == false)
-    }
-
-    @Test func `A link that is removed takes its addresses along`() {
-        #expect(
-            Self.levels([Self.link(1), .address(Self.address(1)), .linkRemoved(index: 1), Self.link(1)])
-                == [.none, .local, .none, .none])
-    }
-
-    @Test func `The last address that goes makes the difference`() {
-        #expect(
-            Self.levels([
-                Self.link(1), .address(Self.address(1)), .address(Self.address(1, 2)), .addressRemoved(Self.address(1)),
-                .addressRemoved(Self.address(1, 2)),
-            ]) == [.none, .local, .local, .local, .none])
-    }
-
-    @Test func `The last route that goes makes the difference`() {
-        #expect(
-            Self.levels([
-                Self.link(1), .address(Self.address(1)), .defaultRoute(Self.route(1)),
-                .defaultRoute(Self.route(1, priority: 5)), .defaultRouteRemoved(Self.route(1)),
-                .defaultRouteRemoved(Self.route(1, priority: 5)),
-            ]) == [.none, .local, .routed, .routed, .routed, .local])
+    @Test(
+        arguments: [
+            (0x1 | 0x40, true), (0x1 | 0x40 | 0x10000, true), (0x1, false), (0x40, false), (0x1 | 0x40 | 0x8, false),
+            (0, false),
+        ] as [(UInt32, Bool)])
+    func `A link is usable if it is up and runs and is no loopback`(flags: UInt32, isUsable: Bool) {
+        #expect((Self.reading([flags]).level == .local) == isUsable)
     }
 
     @Test func `A route by another link does not count for this one`() {
-        #expect(
-            Self.levels([Self.link(1), .address(Self.address(1)), .defaultRoute(Self.route(2))])
-                == [.none, .local, .local])
+        #expect(Self.reading([Self.usable, Self.usable], routed: ["n2"]).level == .local)
     }
 
-    @Test func `A route that names no link counts for each`() {
-        #expect(Self.levels([Self.link(1), .address(Self.address(1)), .defaultRoute(Self.route(0))]).last == .routed)
+    @Test func `A route by a link that has lost its carrier does not count for another`() {
+        #expect(Self.reading([Self.usable, 0x1], addressed: ["n1", "n2"], routed: ["n2"]).level == .local)
     }
 
-    @Test(arguments: [(1, .routed), (2, .routed), (3, .local)] as [(Int32, NetworkPath.Level)])
-    func `A route by several links counts for these`(link: Int32, level: NetworkPath.Level) {
-        let route = RouteMessage.Route(links: [1, 2], family: 2, priority: 0)
-        #expect(Self.levels([Self.link(link), .address(Self.address(link)), .defaultRoute(route)]).last == level)
-    }
-
-    @Test func `A route by several links goes with one that is removed`() {
-        let route = RouteMessage.Route(links: [1, 2], family: 2, priority: 0)
-        #expect(
-            Self.levels([
-                Self.link(1), .address(Self.address(1)), .defaultRoute(route), .linkRemoved(index: 2),
-            ]).last == .local)
+    @Test func `A route whose first link is switched off counts for the others`() {
+        #expect(Self.reading([Self.usable, 0], routed: ["n2"]).level == .routed)
     }
 
     @Test func `A machine with two links is cut off when both are down`() {
-        #expect(
-            Self.levels([
-                Self.link(1), Self.link(2), .address(Self.address(1)), .address(Self.address(2)), Self.link(1, false),
-                Self.link(2, false),
-            ]) == [.none, .none, .local, .local, .local, .none])
+        #expect(Self.reading([0, 0], addressed: ["n1", "n2"], routed: ["n1"]).level == .none)
+    }
+
+    @Test(
+        arguments: [
+            ([], .other), (["n1", "n2"], .wired), (["n2"], .wifi),
+        ] as [(Set<String>, Reachability.Interface)])
+    func `The interface is the oldest`(addressed: Set<String>, interface: Reachability.Interface) {
+        #expect(Self.reading([Self.usable, Self.usable], addressed: addressed).interface == interface)
     }
 
     @Test func `The interface is that of the default route`() {
-        let readings = Self.readings([
-            Self.link(1), Self.link(2), .address(Self.address(1)), .address(Self.address(2)),
-            .defaultRoute(Self.route(2)), .defaultRouteRemoved(Self.route(2)),
-        ])
-        #expect(readings.map(\.interface) == [.other, .other, .wired, .wired, .wifi, .wired])
+        #expect(
+            Self.reading([Self.usable, Self.usable], addressed: ["n1", "n2"], routed: ["n2"])
+                == NetworkPath.Reading(level: .routed, interface: .wifi))
     }
 
     @Test(
@@ -154,5 +81,67 @@ import Testing
         hardware: UInt16, description: String, interface: Reachability.Interface
     ) {
         #expect(Reachability.Interface(hardware: hardware, description: description) == interface)
+    }
+
+    // MARK: The kernel's files
+
+    @Test func `A default route has its link`() {
+        var table = LinkTable()
+        table.addRoutes(
+            ipv4: """
+                Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT  \n\
+                eth0\t00000000\t0200C90A\t0003\t0\t0\t0\t00000000\t0\t0\t0  \n\
+                eth1\t0000C90A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0  \n\
+                eth2\t00000000\t0200C90A\t0003\t0\t0\t0\t00000080\t0\t0\t0  \n
+                """)
+        #expect(table.routed == ["eth0"])
+    }
+
+    @Test func `A default route of IPv6 has its link`() {
+        var table = LinkTable()
+        table.addRoutes(ipv6: Self.ipv6Route("00", link: "eth0") + Self.ipv6Route("40", link: "eth1"))
+        #expect(table.routed == ["eth0"])
+    }
+
+    @Test func `A default route that leads nowhere is none`() {
+        var table = LinkTable()
+        table.addRoutes(
+            ipv4: """
+                *\t00000000\t00000000\t0001\t0\t0\t50\t00000000\t0\t0\t0\n\
+                eth0\t00000000\t00000000\t0201\t0\t0\t51\t00000000\t0\t0\t0\n
+                """)
+        table.addRoutes(ipv6: Self.ipv6Route("00", flags: "00200200", link: "lo"))
+        #expect(table.routed.isEmpty)
+    }
+
+    @Test(arguments: [("00", ["eth0"]), ("40", ["eth0"]), ("20", []), ("10", [])] as [(String, Set<String>)])
+    func `An address of IPv6 that holds on its link only does not count`(scope: String, addressed: Set<String>) {
+        var table = LinkTable()
+        table.addAddresses(ipv6: "fd000000000000000000000000000001 04 40 \(scope) 80     eth0\n")
+        #expect(table.addressed == addressed)
+    }
+
+    @Test func `An address that is not usable yet does not count`() {
+        var table = LinkTable()
+        table.addAddresses(ipv6: "fd000000000000000000000000000001 04 40 00 c0     eth0\n")
+        #expect(table.addressed.isEmpty)
+    }
+
+    @Test func `Lines that are cut short are left out`() {
+        let route = "eth0\t00000000\t0200C90A\t0003\t0\t0\t0\t0000000"
+        let ipv6Route = Self.ipv6Route("00", link: "")
+        let address = "fd000000000000000000000000000001 04 40 00 80 "
+        for count in 0...ipv6Route.count {
+            var table = LinkTable()
+            table.addRoutes(ipv4: String(route.prefix(count)))
+            table.addRoutes(ipv6: String(ipv6Route.prefix(count)))
+            table.addAddresses(ipv6: String(address.prefix(count)))
+            #expect(table.routed.isEmpty && table.addressed.isEmpty)
+        }
+    }
+
+    private static func ipv6Route(_ length: String, flags: String = "00000003", link: String) -> String {
+        let none = String(repeating: "0", count: 32)
+        return "\(none) \(length) \(none) 00 \(none) 00000400 00000001 00000000 \(flags) \(link)\n"
     }
 }

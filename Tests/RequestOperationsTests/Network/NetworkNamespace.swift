@@ -54,22 +54,25 @@
 
         /// Runs a function on the thread, while another waits for it.
         func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-            try await onBlockingThread { [jobs, news] in
-                // By way of a lock: ThreadSanitizer does not see that a semaphore orders what the two threads do.
-                let result = Locked<Result<Value, any Error>?>(nil)
-                let isDone = DispatchSemaphore(value: 0)
-                jobs.withLock { jobs in
-                    jobs?.append {
-                        let answer = Result(catching: body)
-                        result.withLock { $0 = answer }
-                        isDone.signal()
-                    }
+            try await onBlockingThread { try self.wait { Result(catching: body) }.get() }
+        }
+
+        /// Runs a function on the thread, while this one waits for it.
+        func wait<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
+            // By way of a lock: ThreadSanitizer does not see that a semaphore orders what the two threads do.
+            let result = Locked<Value?>(nil)
+            let isDone = DispatchSemaphore(value: 0)
+            jobs.withLock { jobs in
+                jobs?.append {
+                    let answer = body()
+                    result.withLock { $0 = answer }
+                    isDone.signal()
                 }
-                news.signal()
-                isDone.wait()
-                // The job has run.
-                return try result.withLock { $0! }.get()
             }
+            news.signal()
+            isDone.wait()
+            // The job has run.
+            return result.withLock { $0! }
         }
 
         /// Runs ip(8) with arguments that blanks separate.

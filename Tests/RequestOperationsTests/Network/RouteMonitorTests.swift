@@ -5,7 +5,7 @@
 
     @testable import RequestOperations
 
-    /// The kernel's own messages, in a network of the test's own.
+    /// The kernel's own changes, in a network of the test's own.
     @Suite(
         .enabled(if: NetworkNamespace.isAllowed, "a network namespace takes the rights of root, and ip(8)"),
         .timeLimit(.minutes(15)))
@@ -24,9 +24,16 @@
             NetworkPath(watching: try await monitor())
         }
 
-        /// A monitor whose sockets are in the namespace. What it asks of Dispatch must not be asked there.
+        /// A monitor whose socket is in the namespace, and which reads there. What it asks of Dispatch must not be asked
+        /// there.
         private func monitor() async throws -> RouteMonitor {
-            try await namespace.run { try #require(RouteMonitor()) }
+            let namespace = namespace
+            let channel = try await namespace.run { try #require(RouteMonitor.openChannel()) }
+            return try await onBlockingThread {
+                RouteMonitor(channel: channel) {
+                    namespace.wait { LinkTable.read()?.reading(description: LinkTable.description) }
+                }
+            }
         }
 
         /// Waits for a value of a path.

@@ -138,10 +138,19 @@ extension FuzzedParser {
 
 #if os(Linux)
     extension FuzzedParser {
-        /// Messages of the kernel about links, addresses and routes.
+        /// The kernel's files about addresses and routes.
         static let route = FuzzedParser(
-            "route message", ["\u{20}\0\0\0\u{10}\0\u{2}\0\u{1}\0\0\0\0\0\0\0" + String(repeating: "\0", count: 40)],
-            bytes: { input in _ = input.withUnsafeBytes { RouteMessage.messages(in: $0) } })
+            "network table",
+            [
+                "eth0\t00000000\t0200C90A\t0003\t0\t0\t0\t00000000\t0\t0\t0\n",
+                "0 00 0 00 0 00000400 00000001 00000000 00000003 eth0\n", "fd01 04 40 00 80 eth0\n",
+            ]
+        ) { content in
+            var table = LinkTable()
+            table.addRoutes(ipv4: content)
+            table.addRoutes(ipv6: content)
+            table.addAddresses(ipv6: content)
+        }
 
         /// The lines of a head, as libcurl gives them.
         static let head = FuzzedParser(

@@ -1,6 +1,43 @@
 #if canImport(Network) && !os(Linux)
     import Network
+#endif
 
+/// The monitor of this system's network.
+enum SystemPath {
+    static func monitor() -> any PathMonitor {
+        #if os(Linux)
+            // A sandbox may forbid the socket.
+            RouteMonitor() ?? SilentMonitor()
+        #elseif canImport(Network)
+            FrameworkMonitor()
+        #else
+            SilentMonitor()
+        #endif
+    }
+}
+
+/// Reports the state of the system's network.
+protocol PathMonitor: Sendable {
+    /// The first reading.
+    var initial: NetworkPath.Reading { get }
+
+    /// Reports each later reading, one at a time. It is called once.
+    func start(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void)
+
+    /// Stops all reports.
+    func stop()
+}
+
+/// The monitor for a system that reports nothing.
+struct SilentMonitor: PathMonitor {
+    var initial: NetworkPath.Reading { .unknown }
+
+    func start(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {}
+
+    func stop() {}
+}
+
+#if canImport(Network) && !os(Linux)
     /// The monitor of the Network framework.
     final class FrameworkMonitor: PathMonitor {
         // NWPathMonitor is thread-safe, and its handler is set once, before it starts.
