@@ -34,18 +34,12 @@ struct URLSessionChaosTests {
         return server
     }
 
-    @Test(arguments: [false, true])
-    func `Thousands of mixed transfers, many of them cancelled, all end and kill nothing`(foreignSession: Bool)
-        async throws
-    {
+    @Test func `Thousands of mixed transfers, many of them cancelled, all end and kill nothing`() async throws {
         let server = try await server()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
         configuration.httpMaximumConnectionsPerHost = 64
-        let transport =
-            foreignSession
-            ? URLSessionTransport(session: URLSession(configuration: configuration))
-            : URLSessionTransport(configuration: configuration)
+        let transport = URLSessionTransport(configuration: configuration)
         let count = Stress.rounds(50_000, shortened: 500)
         let tally = await withTaskGroup(of: Result<Void, any Error>.self) { group in
             var tally = Tally()

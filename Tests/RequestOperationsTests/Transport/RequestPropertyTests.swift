@@ -175,17 +175,9 @@
             #expect(server.requests.map { $0.field("Cookie") } == [nil, nil])
         }
 
-        @Test(arguments: [false, true])
-        func `A session with a cookie storage refuses a request without cookies`(hasDelegate: Bool) async throws {
-            let configuration = URLSessionConfiguration.ephemeral
-            configuration.urlCache = nil
-            let queue = OperationQueue()
-            queue.maxConcurrentOperationCount = 1
-            let session = URLSession(
-                configuration: configuration, delegate: hasDelegate ? URLSessionTransport.Delegate() : nil,
-                delegateQueue: queue)
-            defer { session.invalidateAndCancel() }
-            try await expectRefusal(by: URLSessionTransport(session: session)) { $0.httpShouldHandleCookies = false }
+        @Test func `A session with a cookie storage refuses a request without cookies`() async throws {
+            let transport = URLSessionTransport(configuration: .ephemeral)
+            try await expectRefusal(by: transport) { $0.httpShouldHandleCookies = false }
         }
 
         // MARK: Hints

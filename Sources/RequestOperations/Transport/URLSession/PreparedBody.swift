@@ -116,3 +116,123 @@ enum PreparedBody: Sendable {
         RequestError(.unencodableBody, stage: .transfer, underlying: error, reason: reason)
     }
 }
+
+extension URLSession {
+    /// Makes a task that sends a request with a body.
+    func task(with request: URLRequest, _ body: PreparedBody) -> URLSessionTask {
+        switch body {
+        case .none: dataTask(with: request)
+        case .data(let data) where data.isEmpty: dataTask(with: request)
+        // We use an upload task, since Foundation invents a media type for the body of a data task.
+        case .data(let data): uploadTask(with: request, from: data)
+        case .file(let url, let length): uploadTask(with: request, from: url, length: length)
+        case .spooled(let file, let length): uploadTask(with: request, from: file.url, length: length)
+        }
+    }
+
+    /// Makes a task that sends a request with the first `length` bytes of a file as its body.
+    private func uploadTask(with request: URLRequest, from file: URL, length: Int64) -> URLSessionTask {
+        #if canImport(FoundationNetworking)
+            dataTask(with: request.carrying(FileBodyStream(file, length: length)))
+        #else
+            uploadTask(with: request, fromFile: file)
+        #endif
+    }
+}
+
+#if canImport(FoundationNetworking)
+    /// A file as the body of a request, for Foundation on Linux.
+    ///
+    /// Foundation's own upload from a file kills the process. It reads the file in parallel with the transfer, and
+    /// traps when a piece comes after the transfer has ended. That happens when a transfer is cancelled or refused
+    /// midway. With a stream, Foundation takes the bytes only at the moment when it sends them.
+    final class FileBodyStream: InputStream {
+        let length: Int64
+        private let file: InputStream
+        private var left: Int64
+
+        /// Makes a stream of the first bytes of a file. It fails if the file turns out to have fewer bytes.
+        init(_ url: URL, length: Int64) {
+            self.length = length
+            left = length
+            file = InputStream(url: url) ?? InputStream(data: Data())
+            super.init(data: Data())
+        }
+
+        override func open() { file.open() }
+
+        override func close() { file.close() }
+
+        override var streamStatus: Status { file.streamStatus }
+
+        override var streamError: (any Error)? { file.streamError }
+
+        override var hasBytesAvailable: Bool { left > 0 }
+
+        override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
+            guard left > 0 else { return 0 }
+            let count = file.read(buffer, maxLength: Int(min(Int64(maxLength), left)))
+            guard count > 0 else { return -1 }
+            left -= Int64(count)
+            return count
+        }
+    }
+
+    extension URLRequest {
+        /// The request with a stream as its body. The length of the stream is sent too.
+        fileprivate func carrying(_ stream: FileBodyStream) -> URLRequest {
+            var request = self
+            request.httpBodyStream = stream
+            request.setValue("\(stream.length)", forHTTPHeaderField: "Content-Length")
+            // libcurl drops a field whose value is blank, and does not send its own field of that name either. Without
+            // that, the request would have chunks and a media type that Foundation invents for streams.
+            for name in ["Transfer-Encoding", "Content-Type"] where request.value(forHTTPHeaderField: name) == nil {
+                request.setValue(" ", forHTTPHeaderField: name)
+            }
+            return request
+        }
+    }
+#endif
+
+/// A file of ours in the temporary folder. Only this user can read it. It is removed when the last reference goes.
+///
+/// One thread at a time appends to it. Another thread can read any part of it.
+// Unchecked: each handle is used by one side only, and each has its own offset.
+final class TemporaryFile: @unchecked Sendable {
+    let url: URL
+    private let writer: FileHandle
+    private let reader: FileHandle
+
+    /// Makes an empty file.
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("RequestOperations-\(UUID().uuidString)")
+        guard
+            FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
+        else { throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: url.path]) }
+        writer = try FileHandle(forWritingTo: url)
+        reader = try FileHandle(forReadingFrom: url)
+    }
+
+    deinit {
+        // It does no harm if somebody has removed the file already.
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    func append(_ data: Data) throws {
+        try writer.write(contentsOf: data)
+    }
+
+    /// Reads a part of the file, in pieces of at most 64 KiB.
+    func read(_ range: Range<Int>, _ body: (Data) async throws -> Void) async throws {
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            try reader.seek(toOffset: UInt64(offset))
+            guard let piece = try reader.read(upToCount: min(64 << 10, range.upperBound - offset)), !piece.isEmpty
+            else {
+                throw CocoaError(.fileReadCorruptFile, userInfo: [NSFilePathErrorKey: url.path])
+            }
+            offset += piece.count
+            try await body(piece)
+        }
+    }
+}

@@ -1,25 +1,19 @@
-extension URLSessionTransport {
-    /// The delegate of a session that a ``URLSessionTransport`` uses.
-    ///
-    /// It sends each call to the transfer of the session task. On Apple's platforms it can pass on some calls to another
-    /// delegate (`init(forwardingTo:pins:)`); otherwise it passes on none. If you make a session with one, you control the
-    /// session yourself, and the transport can use all of its features with it:
-    ///
-    /// ```swift
-    /// let session = URLSession(
-    ///     configuration: configuration, delegate: URLSessionTransport.Delegate(), delegateQueue: nil)
-    /// let transport = URLSessionTransport(session: session)
-    /// ```
-    ///
-    /// You may start your own tasks on that session. They run, but their responses go nowhere.
-    public final class Delegate: NSObject, URLSessionDataDelegate {
-        /// A task is identified by its object, not by its number. So one delegate can serve several sessions.
-        private enum Routes {
-            case open([ObjectIdentifier: Transfer])
-            case invalidated
-        }
+#if canImport(ObjectiveC)
+    import Security
+#endif
 
-        private let routes = Locked(Routes.open([:]))
+extension URLSessionTransport {
+    /// The delegate of a session that a ``URLSessionTransport`` uses. It sends each call to the transfer of the session
+    /// task.
+    ///
+    /// On Linux only the transport itself makes one. On Apple's platforms you can make a session with one, and a transport
+    /// with that session (`URLSessionTransport.init(session:)`). The delegate can have pins, and pass on some calls to
+    /// another delegate (`init(forwardingTo:pins:)`). You may start your own tasks on that session. They run, but their
+    /// responses go nowhere.
+    public final class Delegate: NSObject, URLSessionDataDelegate {
+        /// The transfers of tasks; `nil` when the session has been invalidated. A task is identified by its object, not by
+        /// its number. So one delegate can serve several sessions.
+        private let transfers = Locked<[ObjectIdentifier: Transfer]?>([:])
 
         #if canImport(ObjectiveC)
             let judge: SessionJudge
@@ -39,6 +33,13 @@ extension URLSessionTransport {
                 super.init()
             }
 
+            /// Makes a delegate for tasks of a session with another delegate, which is asked for credentials as well.
+            init(inPlaceOf delegate: (any URLSessionDelegate)?) {
+                let next = delegate as? any URLSessionTaskDelegate
+                judge = SessionJudge(forwardingTo: next, pins: [], passesOnCredentials: true)
+                super.init()
+            }
+
             /// Makes a delegate that knows no task yet.
             public override convenience init() {
                 self.init(forwardingTo: nil)
@@ -50,35 +51,19 @@ extension URLSessionTransport {
             }
         #endif
 
-        /// Assigns a task to a transfer. Called before the task is resumed.
-        func add(_ transfer: Transfer, for task: URLSessionTask) {
-            routes.withLock { routes in
-                guard case .open(var transfers) = routes else { return }
-                routes = .invalidated  // Frees the table's only other reference, so that it is changed in place.
-                transfers[ObjectIdentifier(task)] = transfer
-                routes = .open(transfers)
-            }
+        /// Assigns a task of a session to a transfer. Called before the task is resumed.
+        func add(_ transfer: Transfer, for task: URLSessionTask, of session: URLSession) {
+            #if canImport(Darwin)
+                if session.delegate !== self { task.delegate = self }
+            #endif
+            transfers.withLock { $0?[ObjectIdentifier(task)] = transfer }
         }
 
         /// Whether the session has been invalidated. No task can be made on it then.
-        var isInvalidated: Bool {
-            routes.withLock { if case .invalidated = $0 { true } else { false } }
-        }
+        var isInvalidated: Bool { transfers.withLock { $0 == nil } }
 
-        func transfer(for task: URLSessionTask) -> Transfer? {
-            routes.withLock { routes in
-                if case .open(let transfers) = routes { transfers[ObjectIdentifier(task)] } else { nil }
-            }
-        }
-
-        private func removeTransfer(for task: URLSessionTask) -> Transfer? {
-            routes.withLock { routes in
-                guard case .open(var transfers) = routes else { return nil }
-                routes = .invalidated
-                let transfer = transfers.removeValue(forKey: ObjectIdentifier(task))
-                routes = .open(transfers)
-                return transfer
-            }
+        private func transfer(for task: URLSessionTask) -> Transfer? {
+            transfers.withLock { $0?[ObjectIdentifier(task)] }
         }
 
         // MARK: URLSessionDataDelegate
@@ -107,7 +92,8 @@ extension URLSessionTransport {
 
         /// Ends the transfer of the task.
         public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-            removeTransfer(for: task)?.complete(error, response: task.response)
+            let transfer = transfers.withLock { $0?.removeValue(forKey: ObjectIdentifier(task)) }
+            transfer?.complete(error, response: task.response)
         }
 
         /// Refuses a redirect. The operation follows it.
@@ -129,12 +115,12 @@ extension URLSessionTransport {
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
             #if canImport(ObjectiveC)
-                guard challenge.asksForCredentials else {
+                guard challenge.asksForCredentials, !judge.passesOnCredentials else {
                     return judge.answer(challenge, session, task, transfer(for: task), completionHandler)
                 }
             #else
                 // On this platform the whole response has arrived by now. Refusing the challenge cancels the task.
-                transfer(for: task)?.completeUnauthorized()
+                transfer(for: task)?.finish(.whole)
             #endif
             completionHandler(.rejectProtectionSpace, nil)
         }
@@ -155,17 +141,99 @@ extension URLSessionTransport {
 
         /// Ends all open transfers: the session cannot be used any more.
         public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-            let abandoned: [Transfer] = routes.withLock { routes in
-                guard case .open(let transfers) = routes else { return [] }
-                routes = .invalidated
-                return Array(transfers.values)
+            let abandoned = transfers.withLock { transfers in
+                defer { transfers = nil }
+                return transfers ?? [:]
             }
-            for transfer in abandoned { transfer.complete(error ?? URLError(.cancelled), response: nil) }
+            for transfer in abandoned.values { transfer.complete(error ?? URLError(.cancelled), response: nil) }
         }
     }
 }
 
 #if canImport(ObjectiveC)
+    /// Judges the certificates of servers by pins, and passes on to another delegate what ours does not use.
+    // Unchecked: the reference is never set again, and the runtime clears it safely.
+    final class SessionJudge: @unchecked Sendable {
+        private weak var next: (any URLSessionTaskDelegate)?
+        private let pins: [HostPins]
+        /// Whether the other delegate is asked for names and passwords as well.
+        let passesOnCredentials: Bool
+
+        init(forwardingTo next: (any URLSessionTaskDelegate)?, pins: [HostPins], passesOnCredentials: Bool = false) {
+            self.next = next
+            self.pins = pins
+            self.passesOnCredentials = passesOnCredentials
+        }
+
+        /// Answers a challenge, normally about a certificate: of the server, or of this program.
+        func answer(
+            _ challenge: URLAuthenticationChallenge, _ session: URLSession, _ task: URLSessionTask,
+            _ transfer: Transfer?,
+            _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            let space = challenge.protectionSpace
+            // Pins are for servers, not for HTTPS proxies on the way.
+            if !pins.isEmpty, !space.isProxy(), let trust = space.serverTrust {
+                // A chain that is not verified fails by itself. The other delegate must not accept it: pins are for chains.
+                guard SecTrustEvaluateWithError(trust, nil) else {
+                    return completionHandler(.performDefaultHandling, nil)
+                }
+                let verdict = PinCheck(pins).verdict(
+                    on: Self.chain(of: trust), of: space.host, port: space.port, at: Date())
+                for message in verdict.reports { message.handler(message.report) }
+                if let failure = verdict.failure {
+                    let error = RequestError(.pinningFailed, stage: .transfer, reason: failure.reason)
+                    transfer?.finish(.failed(error, phase: .connect))
+                    return completionHandler(.cancelAuthenticationChallenge, nil)
+                }
+            }
+            forward(challenge, session, task, completionHandler)
+        }
+
+        /// Asks the other delegate in the order of URLSession: its method of the session, if it has one, then that of the task.
+        private func forward(
+            _ challenge: URLAuthenticationChallenge, _ session: URLSession, _ task: URLSessionTask,
+            _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            let ofSession = #selector((any URLSessionDelegate).urlSession(_:didReceive:completionHandler:))
+            let ofTask = #selector((any URLSessionTaskDelegate).urlSession(_:task:didReceive:completionHandler:))
+            if let next, next.responds(to: ofSession) {
+                next.urlSession?(session, didReceive: challenge, completionHandler: completionHandler)
+            } else if let next, next.responds(to: ofTask) {
+                next.urlSession?(session, task: task, didReceive: challenge, completionHandler: completionHandler)
+            } else {
+                completionHandler(.performDefaultHandling, nil)
+            }
+        }
+
+        private static func chain(of trust: SecTrust) -> [PinCheck.Certificate] {
+            let certificates = SecTrustCopyCertificateChain(trust) as? [SecCertificate] ?? []
+            return certificates.compactMap { PinCheck.Certificate(der: SecCertificateCopyData($0) as Data) }
+        }
+
+        /// The delegate that the rest is passed on to.
+        fileprivate var delegate: (any URLSessionTaskDelegate)? { next }
+    }
+
+    extension URLSessionTransport.Delegate {
+        /// Passes on the metrics of a task.
+        public func urlSession(
+            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            judge.delegate?.urlSession?(session, task: task, didFinishCollecting: metrics)
+        }
+
+        /// Passes on that a task waits for connectivity.
+        public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+            judge.delegate?.urlSession?(session, taskIsWaitingForConnectivity: task)
+        }
+
+        /// Passes on that a task was made.
+        public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
+            judge.delegate?.urlSession?(session, didCreateTask: task)
+        }
+    }
+
     extension URLAuthenticationChallenge {
         /// Whether the challenge asks for a name and a password. The other kinds ask about a certificate.
         fileprivate var asksForCredentials: Bool {
@@ -176,3 +244,36 @@ extension URLSessionTransport {
         }
     }
 #endif
+
+#if canImport(FoundationNetworking)
+    /// The delegate queue of a session of ours: a serial Dispatch queue with the interface that URLSession asks for.
+    ///
+    /// On Linux, Foundation adds a block to the session's `OperationQueue` for each call of a delegate. The smallest
+    /// response takes three blocks. An operation for each block costs more than all the work of our delegate. Our
+    /// delegate does not need priorities, dependencies or cancellation of operations.
+    // Unchecked, like its superclass. It adds only the queue, which is a constant.
+    final class DeliveryQueue: OperationQueue, @unchecked Sendable {
+        private let queue = DispatchQueue(label: "RequestOperations.URLSessionTransport.delivery", qos: .userInitiated)
+
+        override init() {
+            super.init()
+            // The transport requires this of every session's queue.
+            maxConcurrentOperationCount = 1
+        }
+
+        override func addOperation(_ block: @escaping @Sendable () -> Void) {
+            queue.async(execute: block)
+        }
+    }
+#endif
+
+extension OperationQueue {
+    /// The delegate queue for a session of ours. With `nil`, URLSession makes one itself.
+    static var forDelivery: OperationQueue? {
+        #if canImport(FoundationNetworking)
+            DeliveryQueue()
+        #else
+            nil
+        #endif
+    }
+}

@@ -2,18 +2,28 @@
 /// `perform`.
 ///
 /// The delegate side is serial for each session. All that it calls returns at once, except for writing a piece to a
-/// file. The Task side calls ``begin(_:)`` once, then ``next()`` until the end is reported, then ``close()``.
+/// file. The Task side calls ``begin(_:)`` once, then ``respond()``, which reads to the end.
 final class Transfer: Sendable {
-    let start: ContinuousClock.Instant
-    private let limits: TransferLimits
-    private let state: Locked<TransferState>
+    let task: TransportTask
+    let onHead: @Sendable (ResponseHead) throws -> Void
+    let limits: TransferLimits
+    let state: Locked<TransferState>
+    private let start: ContinuousClock.Instant
 
     /// How long we hold back a head to wait for the rest of a small body.
     private static let headPatience = Duration.milliseconds(10)
 
-    init(_ task: TransportTask, bytesToSend: Int64?, start: ContinuousClock.Instant) {
+    /// Makes a transfer.
+    ///
+    /// - Parameters:
+    ///   - bytesToSend: The length of the request's body; `nil` if it is unknown.
+    ///   - start: When the task began. An earlier transfer of the same task may have come before this one.
+    init(
+        _ task: TransportTask, bytesToSend: Int64?, start: ContinuousClock.Instant,
+        onHead: @escaping @Sendable (ResponseHead) throws -> Void
+    ) {
+        (self.task, self.start, self.onHead) = (task, start, onHead)
         limits = task.effectiveLimits
-        self.start = start
         state = Locked(TransferState(task, limits: limits, bytesToSend: bytesToSend))
     }
 
@@ -116,11 +126,6 @@ final class Transfer: Sendable {
         if case .cancelling(let settled) = wire { _ = settled.wait(timeout: .now() + 1) }
     }
 
-    /// Ends the transfer: the whole response has arrived, although Foundation goes on to ask for credentials.
-    func completeUnauthorized() {
-        finish(.whole)
-    }
-
     func finish(_ ending: TransferState.Ending) {
         update { $0.finish(ending) }
     }
@@ -154,27 +159,11 @@ final class Transfer: Sendable {
         close()
     }
 
-    func accept(_ sink: TransferState.Sink) {
-        state.withLock { $0.accept(sink) }
-    }
-
-    func handOver(to file: FileSink) -> Inbox.Pieces? {
-        state.withLock { $0.handOver(to: file) }
-    }
-
     /// Drops the body, and reads on within the limits of a rejected body.
     func reject() {
         guard state.withLock({ $0.reject() }) else { return }
         schedule(after: limits.errorBodyTimeLimit) { $0.finish(.cut) }
     }
-
-    func takeBody() -> Data {
-        state.withLock { $0.takeBody() }
-    }
-
-    var progress: TransferProgress { state.withLock { $0.progress } }
-    var bodyPrefix: Data { state.withLock { $0.bodyPrefix } }
-    var reached: TransferFailure.Phase { state.withLock { $0.reached } }
 
     /// The times and counts that can be measured outside of URLSession.
     var timings: TransferTimings {
@@ -217,5 +206,27 @@ final class Transfer: Sendable {
         }
         if let (waiter, event) = wake { waiter.resume(returning: event) }
         return result
+    }
+}
+
+/// The one serial queue on which session tasks are made, resumed and cancelled.
+///
+/// On Linux each of these calls blocks on the I/O queue that all sessions of the process share. So none of them may run
+/// on the cooperative pool. A `cancel()` in a cancellation handler can also deadlock. On one queue the calls keep their
+/// order: a task that is cancelled before it is made is never made.
+enum SessionTaskLine {
+    private static let queue = DispatchQueue(label: "RequestOperations.URLSessionTransport", qos: .userInitiated)
+
+    static func async(_ body: @escaping @Sendable () -> Void) {
+        queue.async(execute: body)
+    }
+
+    /// Cancels a task and returns when the cancel has taken effect. Must be called on the queue.
+    static func cancel(_ task: URLSessionTask) {
+        task.cancel()
+        #if canImport(FoundationNetworking)
+            // `cancel()` only enqueues its work on the task's own queue. Reading the priority waits for that queue.
+            _ = task.priority
+        #endif
     }
 }

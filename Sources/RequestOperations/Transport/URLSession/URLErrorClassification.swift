@@ -5,28 +5,6 @@
 /// code decides. The first line that matches counts.
 ///
 /// If a body breaks off before there is a head, there was no body: `truncatedBody` then becomes `connectionLost`.
-///
-/// | text of libcurl (7.81 to 8.x, OpenSSL or GnuTLS) | code | surely not sent |
-/// |---|---|---|
-/// | `resolve proxy`, `CONNECT tunnel failed`, `from proxy after CONNECT`, `Proxy CONNECT`, `SOCKS5 `, `SOCKS4 `, `SOCKS response`, `connection to proxy closed` | `proxyFailed` | yes |
-/// | `resolve host` | `cannotResolveHost` | yes |
-/// | `certificate required`, `alert bad certificate`, `alert certificate` | `clientCertificateRejected` | |
-/// | `certificate problem`, `certificate subject name`, `certificate verification failed`, `certificate has expired`, `self-signed certificate`, `self signed certificate`, `issuer certificate`, `Peer certificate`, `peer certificate` | `untrustedCertificate` | yes |
-/// | `content unencoding`, `content encoding`, `Unrecognized or bad HTTP Content` | `undecodableContent` | |
-/// | `writing header`, `HTTP/0.9`, `HTTP version`, `HTTP/1 subversion`, `in HTTP response`, `Invalid status line`, `Weird server reply`, `Content-Length`, `Unsolicited Transfer-Encoding`, `Invalid Transfer-Encoding`, `Nul byte in`, `NUL byte in`, `Carriage return found`, `response headers`, `without colon`, `Multiple Location`, `grew larger than allowed`, `Lying server`, `Reject response`, `listed after chunked` | `malformedResponse` | |
-/// | `transfer closed with`, `bytes missing`, `in chunked-encoding`, `chunk hex-length`, `chunk size` | `truncatedBody` | |
-/// | `SSL_read`, `SSL_write`, `Recv failure`, `Send failure`, `Empty reply`, `Failure when receiving`, `Failed sending`, `HTTP/2 stream`, `HTTP2 framing`, `HTTP2 data`, `nghttp2 shuts down`, `Connection died`, `data rewind`, `rewinding of`, `annot rewind` | `connectionLost` | |
-/// | `SSL connect`, `SSL_connect`, `TLS connect`, `handshake`, `SSL routines` | `secureConnectionFailed` | yes |
-/// | `timed out`, `Timeout`, `timeout` | `timedOut` | if it says `connect` |
-/// | `Failed to connect`, `Couldn't connect`, `Could not connect`, `Connection refused`, `No route to host`, `is unreachable`, `open socket`, `create socket` | `cannotConnect` | yes |
-/// | `aborted by`, `read function`, `local data` | `unencodableBody` | |
-///
-/// | `URLError.Code` without such a text | code | surely not sent |
-/// |---|---|---|
-/// | `fileDoesNotExist`, `noPermissionsToReadFile`, `fileIsDirectory` | `unencodableBody` | yes |
-/// | `cannotFindHost`, `dnsLookupFailed`, `cannotConnectToHost`, `notConnectedToInternet` and related codes, `badURL`, `unsupportedURL`, the codes of the server's certificate, `secureConnectionFailed` | the matching code | yes |
-/// | `badURL` for an IPv6 literal (Foundation up to 6.3 on Linux) | `unsupported` | yes |
-/// | any other | as ``RequestError/Code`` says | |
 enum URLErrorClassification {
     /// Returns the failure and, if the error tells it, the phase. The phase `connect` means that surely nothing was
     /// sent.
@@ -50,14 +28,18 @@ enum URLErrorClassification {
 
     private struct Line {
         var code: RequestError.Code
+        /// Whether surely nothing was sent.
         var isBeforeSending = false
         var reason: String?
+        /// Texts of libcurl (7.81 to 8.x, OpenSSL or GnuTLS), of which an error has one.
+        var fragments: [String] = []
     }
 
     private static func line(for text: String) -> Line? {
-        guard let found = texts.first(where: { $0.fragments.contains(where: text.contains) }) else { return nil }
-        let isBeforeSending = found.isBeforeSending || found.code == .timedOut && text.contains("onnect")
-        return Line(code: found.code, isBeforeSending: isBeforeSending, reason: text)
+        guard var found = texts.first(where: { $0.fragments.contains(where: text.contains) }) else { return nil }
+        if found.code == .timedOut { found.isBeforeSending = text.contains("onnect") }
+        found.reason = text
+        return found
     }
 
     private static func line(for error: URLError) -> Line {
@@ -78,34 +60,28 @@ enum URLErrorClassification {
         }
     }
 
-    private struct Texts {
-        let code: RequestError.Code
-        var isBeforeSending = false
-        let fragments: [String]
-    }
-
     private static let texts = [
-        Texts(
+        Line(
             code: .proxyFailed, isBeforeSending: true,
             fragments: [
                 "resolve proxy", "CONNECT tunnel failed", "from proxy after CONNECT", "Proxy CONNECT",
                 "SOCKS5 ", "SOCKS4 ", "SOCKS response", "connection to proxy closed",
             ]),
-        Texts(code: .cannotResolveHost, isBeforeSending: true, fragments: ["resolve host"]),
-        Texts(
+        Line(code: .cannotResolveHost, isBeforeSending: true, fragments: ["resolve host"]),
+        Line(
             code: .clientCertificateRejected,
             fragments: ["certificate required", "alert bad certificate", "alert certificate"]),
-        Texts(
+        Line(
             code: .untrustedCertificate, isBeforeSending: true,
             fragments: [
                 "certificate problem", "certificate subject name", "certificate verification failed",
                 "certificate has expired", "self-signed certificate", "self signed certificate", "issuer certificate",
                 "Peer certificate", "peer certificate",
             ]),
-        Texts(
+        Line(
             code: .undecodableContent,
             fragments: ["content unencoding", "content encoding", "Unrecognized or bad HTTP Content"]),
-        Texts(
+        Line(
             code: .malformedResponse,
             fragments: [
                 "writing header", "HTTP/0.9", "HTTP version", "HTTP/1 subversion", "in HTTP response",
@@ -114,28 +90,28 @@ enum URLErrorClassification {
                 "without colon", "Multiple Location", "grew larger than allowed", "Lying server", "Reject response",
                 "listed after chunked",
             ]),
-        Texts(
+        Line(
             code: .truncatedBody,
             fragments: [
                 "transfer closed with", "bytes missing", "in chunked-encoding", "chunk hex-length", "chunk size",
             ]),
-        Texts(
+        Line(
             code: .connectionLost,
             fragments: [
                 "SSL_read", "SSL_write", "Recv failure", "Send failure", "Empty reply", "Failure when receiving",
                 "Failed sending", "HTTP/2 stream", "HTTP2 framing", "HTTP2 data", "nghttp2 shuts down",
                 "Connection died", "data rewind", "rewinding of", "annot rewind",
             ]),
-        Texts(
+        Line(
             code: .secureConnectionFailed, isBeforeSending: true,
             fragments: ["SSL connect", "SSL_connect", "TLS connect", "handshake", "SSL routines"]),
-        Texts(code: .timedOut, fragments: ["timed out", "Timeout", "timeout"]),
-        Texts(
+        Line(code: .timedOut, fragments: ["timed out", "Timeout", "timeout"]),
+        Line(
             code: .cannotConnect, isBeforeSending: true,
             fragments: [
                 "Failed to connect", "Couldn't connect", "Could not connect", "Connection refused", "No route to host",
                 "is unreachable", "open socket", "create socket",
             ]),
-        Texts(code: .unencodableBody, fragments: ["aborted by", "read function", "local data"]),
+        Line(code: .unencodableBody, fragments: ["aborted by", "read function", "local data"]),
     ]
 }

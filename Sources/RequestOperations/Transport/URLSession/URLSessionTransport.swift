@@ -1,25 +1,16 @@
-/// Carries requests over `URLSession`. It works on every platform and with every kind of session.
+/// Carries requests over `URLSession`. It works on every platform.
 ///
-/// On Linux it works around the defects of `URLSession`. You can give it a session in three ways. All three make the
-/// same checks (``Transport/perform(_:onHead:)``):
+/// On Linux it works around the defects of `URLSession`. The session is the transport's own: ``shared``, or
+/// ``init(configuration:)``. A private delegate sends each call to its transfer. On Apple's platforms you can also give it
+/// a session of yours (`init(session:)`).
 ///
-/// 1. **Its own session**: ``shared``, or ``init(configuration:)``. One private delegate sends each call to its
-///    transfer.
-/// 2. **Your session with our delegate**: make the session with a ``Delegate`` and give it to ``init(session:)``.
-/// 3. **Your session with your delegate or none**: give it to ``init(session:)``. The transport uses tasks with
-///    completion handlers. It leaves your delegate alone. Your delegate is still asked for credentials and about the
-///    trust of servers. A response then arrives only when it has ended: `onHead` is called late, and size limits are
-///    checked late. The whole body passes through memory, and there is no progress. The idle limit is URLSession's own,
-///    in whole seconds.
-///
-/// In all three ways the transport refuses redirects, so that the operation follows them. It delivers a `401` as a
-/// normal response. An empty body is empty `Data`. The transport refuses background sessions: each request fails with
-/// ``RequestError/Code/unsupported``. A request over a session with a concurrent delegate queue fails in the same way.
+/// The transport refuses redirects, so that the operation follows them. It delivers a `401` as a normal response. An
+/// empty body is empty `Data`. It refuses background sessions: each request fails with
+/// ``RequestError/Code/unsupported``.
 ///
 /// A closure of ``TransportTask/custom(_:makeTask:)`` must make a data or upload task of the session that it gets, and
-/// must not resume it. With the third way on Linux, that session is one of ours with your configuration. The closure is
-/// called on a Dispatch queue. `uploadTask(withStreamedRequest:)` is not supported: give the request an
-/// `httpBodyStream`.
+/// must not resume it. The closure is called on a Dispatch queue. `uploadTask(withStreamedRequest:)` is not supported:
+/// give the request an `httpBodyStream`.
 ///
 /// The transport reads a body from a stream to its end before it sends the request. Beyond 64 KiB it uses a temporary
 /// file. It sends the body with its length. It drops `Content-Length` and `Transfer-Encoding` of a request, since the
@@ -41,18 +32,16 @@
 /// On Linux with Swift 6.3, because Foundation lacks a feature or has a defect:
 ///
 /// - A request with the `cachePolicy` `returnCacheDataDontLoad`, or with `allowsCellularAccess` set to `false`, fails
-///   with ``RequestError/Code/unsupported``. So does a request with `httpShouldHandleCookies` set to `false`, over a
-///   session of yours that has a cookie storage.
+///   with ``RequestError/Code/unsupported``. So does a request with `httpShouldHandleCookies` set to `false`, if the
+///   configuration has a cookie storage.
 /// - IPv6 literals in URLs fail with ``RequestError/Code/unsupported``.
 /// - There is no pinning, and there are no own roots and no client certificates. The system's list of roots decides
 ///   which servers are trusted.
 /// - A response fails with ``RequestError/Code/malformedResponse`` if a field has a byte that is not UTF-8 or no space
 ///   after its colon. It also fails so if the status line has no reason phrase.
-/// - The whole body of a redirect that is not followed passes through memory. With the third way it is lost. The body
-///   of a `401` with a `Basic` or `Digest` challenge is lost there too.
-/// - With a cache in the configuration, a cancel that arrives as its task ends would kill the process. So the transport
-///   copies the configuration of your session into a session of ours without the cache. Foundation never stores a
-///   response in that cache anyway.
+/// - The whole body of a redirect that is not followed passes through memory.
+/// - With a cache in the configuration, a cancel that arrives as its task ends would kill the process. So the session
+///   has no cache. Foundation never stores a response in it anyway.
 /// - If a kept connection was dead, Foundation sends the request again, without its body if it has one. The transport
 ///   notices a missing body, and then sends the whole request again itself, once, if the method is idempotent.
 ///   Otherwise, and for a custom task, it fails with ``RequestError/Code/connectionLost``. Foundation sends a request
@@ -78,27 +67,49 @@ public final class URLSessionTransport: Transport {
     /// The transport with its own session that stores nothing: no cache, no cookies, no credentials.
     public static let shared = URLSessionTransport()
 
-    private let route: SessionRoute
+    private let access: Access
+
+    /// The session, or why it cannot be used.
+    private enum Access {
+        case open(URLSession, Delegate)
+        case refused(String)
+    }
 
     /// Makes a transport with its own session.
     ///
     /// - Parameter configuration: The configuration of that session. It is copied, on Linux without its cache. By
     ///   default an ephemeral one without cache, cookies and credentials, and with up to 256 connections to one host.
     public init(configuration: URLSessionConfiguration? = nil) {
-        route = SessionRoute(configuration ?? .ofTransport())
+        let configuration = configuration?.safeCopy() ?? .ofTransport()
+        if configuration.identifier == nil {
+            let delegate = Delegate()
+            access = .open(
+                URLSession(configuration: configuration, delegate: delegate, delegateQueue: .forDelivery), delegate)
+        } else {
+            access = .refused(Self.backgroundSentence)
+        }
     }
 
-    /// Makes a transport over a session of yours.
-    ///
-    /// Do not invalidate the session while requests are made. Foundation traps when an invalidated session makes a
-    /// task. (If the session's delegate is a ``Delegate``, requests fail with ``RequestError/Code/unsupported`` once
-    /// the delegate has learned of the invalidation.)
-    ///
-    /// - Parameter session: The session. Its delegate decides how the transport uses it: see the description of this
-    ///   class.
-    public init(session: URLSession) {
-        route = SessionRoute(session)
-    }
+    #if canImport(Darwin)
+        /// Makes a transport over a session of yours. This is for Apple's platforms only.
+        ///
+        /// If the session's delegate is no ``Delegate``, each task of the transport gets one. Your delegate is then still
+        /// asked for credentials and about the trust of servers, and hears of no responses. A session whose delegate
+        /// queue is concurrent is refused: each request fails with ``RequestError/Code/unsupported``. Do not invalidate
+        /// the session while requests are made.
+        ///
+        /// - Parameter session: The session.
+        public init(session: URLSession) {
+            if session.configuration.identifier != nil {
+                access = .refused(Self.backgroundSentence)
+            } else if session.delegateQueue.maxConcurrentOperationCount != 1 {
+                access = .refused(
+                    "the session's delegate queue is not serial, so that bodies could arrive out of order")
+            } else {
+                access = .open(session, session.delegate as? Delegate ?? Delegate(inPlaceOf: session.delegate))
+            }
+        }
+    #endif
 
     /// Carries out a task; see ``Transport/perform(_:onHead:)``.
     public func perform(
@@ -106,29 +117,36 @@ public final class URLSessionTransport: Transport {
     ) async throws -> TransportResponse {
         try RequestPreflight.check(task, schemes: ["http", "https", "data"])
         guard task.trust == nil else { throw Self.unsupported(Self.trustSentence) }
+        let (session, delegate) = try openSession()
         #if canImport(FoundationNetworking)
-            try refuseWhatFoundationIgnores(task.request)
+            try refuseWhatFoundationIgnores(task.request, session)
         #endif
         let start = ContinuousClock.now
+        let request = request(of: task)
         if case .urlSessionTask(let makeTask) = task.execution {
-            return try await perform(task, start, onHead, makeTask)
+            let sessionTask = try await Self.make(session, request, makeTask)
+            // A cancel may have come before the task was resumed. Foundation keeps such a task until it is cancelled.
+            defer {
+                SessionTaskLine.async { if sessionTask.state == .suspended { SessionTaskLine.cancel(sessionTask) } }
+            }
+            let transfer = Transfer(task, bytesToSend: nil, start: start, onHead: onHead)
+            do {
+                return try await Self.carryOut(transfer, session, delegate) { sessionTask }
+            } catch is Transfer.DeadConnection {
+                throw Self.deadConnection(transfer)
+            }
         }
         let body = try await prepareBody(of: task)
         var wasReplayed = false
         while true {
-            let transfer = Transfer(task, bytesToSend: body.length, start: start)
-            let make = try maker(of: task, body)
-            let exchange = Exchange(task: task, transfer: transfer, onHead: onHead)
+            let transfer = Transfer(task, bytesToSend: body.length, start: start, onHead: onHead)
             do {
-                var response = try await withTaskCancellationHandler {
-                    transfer.begin(make)
-                    return try await exchange.run()
-                } onCancel: {
-                    transfer.cancel()
+                var response = try await Self.carryOut(transfer, session, delegate) {
+                    session.task(with: request, body)
                 }
                 response.timings?.wasReplayed = wasReplayed
                 return response
-            } catch is Exchange.DeadConnection {
+            } catch is Transfer.DeadConnection {
                 guard RequestPreflight.isIdempotent(task.request.httpMethod), task.mayBeSentAgain != false, !wasReplayed
                 else {
                     throw Self.deadConnection(transfer)
@@ -138,74 +156,30 @@ public final class URLSessionTransport: Transport {
         }
     }
 
-    /// Carries out a task whose session task the caller makes.
-    private func perform(
-        _ task: TransportTask, _ start: ContinuousClock.Instant,
-        _ onHead: @escaping @Sendable (ResponseHead) throws -> Void,
-        _ makeTask: @escaping @Sendable (URLSession, URLRequest) throws -> URLSessionTask
-    ) async throws -> TransportResponse {
-        let (session, delegate) = try customSession()
-        let sessionTask = try await Self.make(session, request(of: task), makeTask)
-        let transfer = Transfer(task, bytesToSend: nil, start: start)
-        defer {
-            // A cancel may have come before the task was resumed. Foundation keeps such a task until it is cancelled.
-            SessionTaskLine.async { if sessionTask.state == .suspended { SessionTaskLine.cancel(sessionTask) } }
-        }
-        do {
-            return try await withTaskCancellationHandler {
-                transfer.begin { transfer in
-                    delegate.add(transfer, for: sessionTask)
-                    return sessionTask
-                }
-                return try await Exchange(task: task, transfer: transfer, onHead: onHead).run()
-            } onCancel: {
-                transfer.cancel()
-            }
-        } catch is Exchange.DeadConnection {
-            throw Self.deadConnection(transfer)
-        }
-    }
-
     // MARK: Session tasks
 
-    /// Returns a closure that makes the session task of a transfer. It runs on the queue of session tasks.
-    private func maker(
-        of task: TransportTask, _ body: PreparedBody
-    ) throws -> @Sendable (Transfer) -> URLSessionTask {
-        let request = request(of: task)
-        switch route {
-        case .refused(let sentence):
-            throw Self.unsupported(sentence)
-        case .routed(let session, let delegate):
-            guard !delegate.isInvalidated else { throw Self.unsupported(Self.invalidatedSentence) }
-            return { transfer in
-                let sessionTask: URLSessionTask =
-                    switch body {
-                    case .none: session.dataTask(with: request)
-                    case .data(let data) where data.isEmpty: session.dataTask(with: request)
-                    // We use an upload task, since Foundation invents a media type for the body of a data task.
-                    case .data(let data): session.uploadTask(with: request, from: data)
-                    case .file(let url, let length): session.uploadTask(with: request, from: url, length: length)
-                    case .spooled(let file, let length):
-                        session.uploadTask(with: request, from: file.url, length: length)
-                    }
-                delegate.add(transfer, for: sessionTask)
-                return sessionTask
-            }
-        case .handlers(let session, let owner, _):
-            return { HandlerTask.make(request, body, on: session, of: owner, for: $0) }
+    private func openSession() throws -> (URLSession, Delegate) {
+        switch access {
+        case .refused(let sentence): throw Self.unsupported(sentence)
+        case .open(_, let delegate) where delegate.isInvalidated: throw Self.unsupported(Self.invalidatedSentence)
+        case .open(let session, let delegate): return (session, delegate)
         }
     }
 
-    private func customSession() throws -> (URLSession, Delegate) {
-        switch route {
-        case .refused(let sentence):
-            throw Self.unsupported(sentence)
-        case .routed(let session, let delegate):
-            guard !delegate.isInvalidated else { throw Self.unsupported(Self.invalidatedSentence) }
-            return (session, delegate)
-        case .handlers(_, _, let custom):
-            return custom.session
+    /// Carries out a transfer over the session task that a closure makes, on the queue of session tasks.
+    private static func carryOut(
+        _ transfer: Transfer, _ session: URLSession, _ delegate: Delegate,
+        _ makeTask: @escaping @Sendable () -> URLSessionTask
+    ) async throws -> TransportResponse {
+        try await withTaskCancellationHandler {
+            transfer.begin { transfer in
+                let task = makeTask()
+                delegate.add(transfer, for: task, of: session)
+                return task
+            }
+            return try await transfer.respond()
+        } onCancel: {
+            transfer.cancel()
         }
     }
 
@@ -233,13 +207,13 @@ public final class URLSessionTransport: Transport {
 
     #if canImport(FoundationNetworking)
         /// Refuses a request with a setting that Foundation on Linux would ignore without an error.
-        private func refuseWhatFoundationIgnores(_ request: URLRequest) throws {
+        private func refuseWhatFoundationIgnores(_ request: URLRequest, _ session: URLSession) throws {
             do {
                 try RequestPreflight.checkRestrictions(of: request)
             } catch {
                 throw TransferFailure(error, phase: .connect)
             }
-            guard request.httpShouldHandleCookies || !route.keepsCookies else {
+            guard request.httpShouldHandleCookies || session.configuration.httpCookieStorage == nil else {
                 throw Self.unsupported(
                     "the request is to handle no cookies, and Foundation on Linux would with this session")
             }
@@ -262,24 +236,13 @@ public final class URLSessionTransport: Transport {
         #if canImport(FoundationNetworking)
             if request.cachePolicy != .useProtocolCachePolicy { request.allHTTPHeaderFields = request.fieldsToSend }
         #endif
-        request.timeoutInterval = timeoutInterval(of: task)
+        // A week, since the transport has its own time limits. On Linux, Foundation counts in whole seconds. It may also
+        // end a task at a moment when that kills the process.
+        request.timeoutInterval = 7 * 24 * 3600
         guard case .standard = task.execution else { return request.carrying(task.body) }
         if request.httpBody != nil { request.httpBody = nil }
         if request.httpBodyStream != nil { request.httpBodyStream = nil }
         return request
-    }
-
-    /// The time limit for Foundation, in seconds: normally a week, since the transport has its own time limits.
-    ///
-    /// On Linux, Foundation counts in whole seconds and treats a fraction of a second as no limit. It may also end a
-    /// task at a moment when that kills the process. Only with completion handlers do we use Foundation's limit,
-    /// rounded up to whole seconds. There, only Foundation sees the bytes move.
-    private func timeoutInterval(of task: TransportTask) -> TimeInterval {
-        let week: TimeInterval = 7 * 24 * 3600
-        guard case .handlers = route, case .standard = task.execution, let idle = task.effectiveLimits.idle else {
-            return week
-        }
-        return min(max(idle.inSeconds.rounded(.up), 1), week)
     }
 
     private func prepareBody(of task: TransportTask) async throws -> PreparedBody {
@@ -299,6 +262,9 @@ public final class URLSessionTransport: Transport {
     // MARK: Failures
 
     private static let trustSentence = "a URLSession's trust is that of its session and delegate, not of a task"
+
+    private static let backgroundSentence =
+        "a background session outlives the process, and an operation does not; use a session with another configuration"
 
     private static let invalidatedSentence = "the session has been invalidated"
 
@@ -330,6 +296,37 @@ extension URLRequest {
             break  // Its own: there is no other way to a stream in a task of this kind.
         }
         return request
+    }
+}
+
+extension URLSessionConfiguration {
+    /// The configuration of a transport that gets none from the caller. It stores nothing and sends nothing from a
+    /// store.
+    ///
+    /// A cache, cookies and credentials are the job of the layers above. It allows up to 256 connections to one host.
+    fileprivate static func ofTransport() -> URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        configuration.httpCookieStorage = nil
+        configuration.urlCredentialStorage = nil
+        // Requests beyond this limit wait inside URLSession. They lose their order, and their time limits run.
+        configuration.httpMaximumConnectionsPerHost = 256
+        return configuration
+    }
+
+    /// The same configuration, made safe for this platform.
+    fileprivate func safeCopy() -> URLSessionConfiguration {
+        // `copy()` returns the type of `self`.
+        let copy = self.copy() as! URLSessionConfiguration
+        #if canImport(FoundationNetworking)
+            // With a cache, a cancel that arrives as its task ends kills the process. A header field that is no string
+            // does too.
+            copy.urlCache = nil
+            copy.httpAdditionalHeaders = httpAdditionalHeaders?.reduce(into: [:]) { fields, field in
+                fields[String(describing: field.key)] = String(describing: field.value)
+            }
+        #endif
+        return copy
     }
 }
 

@@ -2,81 +2,84 @@ import Foundation
 import RequestOperations
 import RequestOperationsTesting
 
-/// The ways in which a transport can come to a session.
+/// The ways in which a transport can come to a session. A caller's session is for Apple's platforms only.
 enum Situation: CaseIterable {
     /// A session of the transport's own.
     case own
-    /// A caller's session with our delegate.
-    case ourDelegate
-    /// A caller's session with a delegate of its own.
-    case foreignDelegate
-    /// A caller's session without a delegate.
-    case noDelegate
-    /// A caller's session that keeps a cache, with which no task is safe on Linux.
-    case cached
+    #if canImport(Darwin)
+        /// A caller's session with our delegate.
+        case ourDelegate
+        /// A caller's session with a delegate of its own.
+        case foreignDelegate
+        /// A caller's session without a delegate.
+        case noDelegate
+    #endif
 
     var transport: URLSessionTransport {
         switch self {
         case .own: URLSessionTransport()
-        case .ourDelegate: URLSessionTransport(session: session(URLSessionTransport.Delegate()))
-        case .foreignDelegate: URLSessionTransport(session: session(ForeignDelegate()))
-        case .noDelegate: URLSessionTransport(session: session(nil))
-        case .cached: URLSessionTransport(session: URLSession(configuration: .default))
+        #if canImport(Darwin)
+            case .ourDelegate: URLSessionTransport(session: session(URLSessionTransport.Delegate()))
+            case .foreignDelegate: URLSessionTransport(session: session(ForeignDelegate()))
+            case .noDelegate: URLSessionTransport(session: session(nil))
+        #endif
         }
     }
 
-    private func session(_ delegate: (any URLSessionDelegate)?) -> URLSession {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.urlCache = nil
-        return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-    }
+    #if canImport(Darwin)
+        private func session(_ delegate: (any URLSessionDelegate)?) -> URLSession {
+            URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+        }
+    #endif
 }
 
-/// A delegate such as a caller has, which wants to follow redirects and counts what it hears.
-final class ForeignDelegate: NSObject, URLSessionDataDelegate {
-    let calls = Collector<String>()
-    private let credential: URLCredential?
+#if canImport(Darwin)
+    /// A delegate such as a caller has, which wants to follow redirects and counts what it hears.
+    final class ForeignDelegate: NSObject, URLSessionDataDelegate {
+        let calls = Collector<String>()
+        private let credential: URLCredential?
 
-    init(credential: URLCredential? = nil) {
-        self.credential = credential
-    }
+        init(credential: URLCredential? = nil) {
+            self.credential = credential
+        }
 
-    func urlSession(
-        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        calls.append("redirect")
-        completionHandler(request)
-    }
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            calls.append("redirect")
+            completionHandler(request)
+        }
 
-    func urlSession(
-        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-    ) {
-        calls.append("response")
-        completionHandler(.allow)
-    }
+        func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            calls.append("response")
+            completionHandler(.allow)
+        }
 
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        calls.append("data")
-    }
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            calls.append("data")
+        }
 
-    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        calls.append("complete")
-    }
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            calls.append("complete")
+        }
 
-    func urlSession(
-        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        calls.append("challenge")
-        if challenge.previousFailureCount == 0, let credential {
-            completionHandler(.useCredential, credential)
-        } else {
-            completionHandler(.performDefaultHandling, nil)
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            calls.append("challenge")
+            if challenge.previousFailureCount == 0, let credential {
+                completionHandler(.useCredential, credential)
+            } else {
+                completionHandler(.performDefaultHandling, nil)
+            }
         }
     }
-}
+#endif
 
 extension TransferFailure {
     fileprivate var wasForgottenByFoundation: Bool {

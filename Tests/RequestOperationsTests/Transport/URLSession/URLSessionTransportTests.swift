@@ -20,39 +20,45 @@ struct URLSessionTransportTests {
         #expect(server.connections.isEmpty)
     }
 
-    // MARK: Delegates
+    // MARK: Sessions
 
-    @Test func `A caller's delegate hears nothing of the transport's tasks`() async throws {
-        let server = try await LoopbackServer.start()
-        server.route("/", .redirect(to: "/other"))
-        let (transport, delegate) = foreign()
-        _ = try await transport.perform(.data(server.request()))
-        #expect(delegate.calls.elements.isEmpty)
-    }
-
-    @Test func `A caller's delegate is asked for credentials`() async throws {
-        let server = try await LoopbackServer.start()
-        server.route("/", .requiringBasic(user: "ada", password: "secret", then: .text("hello")))
-        let (transport, delegate) = foreign(URLCredential(user: "ada", password: "secret", persistence: .none))
-        let response = try await transport.perform(.data(server.request()))
-        #expect(response.head.status == 200)
-        #expect(response.body == Data("hello".utf8))
-        #expect(delegate.calls.elements == ["challenge"])
-    }
-
-    @Test func `A caller's session carries out the requests itself if it keeps no cache`() async throws {
-        let server = try await LoopbackServer.start()
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.urlCache = nil
-        configuration.httpMaximumConnectionsPerHost = 1
-        let session = URLSession(configuration: configuration)
-        let transport = URLSessionTransport(session: session)
-        _ = try await transport.perform(.data(server.request()))
-        await withCheckedContinuation { continuation in
-            session.dataTask(with: server.request()) { _, _, _ in continuation.resume() }.resume()
+    #if canImport(Darwin)
+        @Test func `A caller's delegate hears nothing of the transport's tasks`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .redirect(to: "/other"))
+            let (transport, delegate) = foreign()
+            _ = try await transport.perform(.data(server.request()))
+            #expect(delegate.calls.elements.isEmpty)
         }
-        #expect(server.connections.count == 1)
-    }
+
+        @Test func `A caller's delegate is asked for credentials`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/", .requiringBasic(user: "ada", password: "secret", then: .text("hello")))
+            let (transport, delegate) = foreign(URLCredential(user: "ada", password: "secret", persistence: .none))
+            let response = try await transport.perform(.data(server.request()))
+            #expect(response.head.status == 200)
+            #expect(response.body == Data("hello".utf8))
+            #expect(delegate.calls.elements == ["challenge"])
+        }
+
+        @Test func `A session whose delegate queue is concurrent is refused with a sentence`() async throws {
+            let session = URLSession(
+                configuration: .ephemeral, delegate: URLSessionTransport.Delegate(), delegateQueue: OperationQueue())
+            let failure = await URLSessionTransport(session: session).failure(of: .data(anyRequest))
+            let error = try #require(failure?.error as? RequestError)
+            #expect(error.code == .unsupported)
+            #expect(error.reason?.contains("not serial") == true)
+            #expect(failure?.phase == .connect)
+        }
+
+        private func foreign(_ credential: URLCredential? = nil) -> (URLSessionTransport, ForeignDelegate) {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.urlCredentialStorage = nil
+            let delegate = ForeignDelegate(credential: credential)
+            let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+            return (URLSessionTransport(session: session), delegate)
+        }
+    #endif
 
     @Test func `The fields of a caller's configuration are sent, whatever their types`() async throws {
         let server = try await LoopbackServer.start()
@@ -63,6 +69,13 @@ struct URLSessionTransportTests {
         #expect(server.requests.first?.field("X-Text") == "seven")
     }
 
+    @Test func `A configuration with a cache is carried out`() async throws {
+        let server = try await LoopbackServer.start()
+        server.route("/", .text("hello"))
+        let transport = URLSessionTransport(configuration: .default)
+        #expect(try await transport.perform(.data(server.request())).body == Data("hello".utf8))
+    }
+
     @Test func `The transport's own session sends back no cookie`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/", .status(200, fields: ["Set-Cookie": "a=1"]))
@@ -70,23 +83,8 @@ struct URLSessionTransportTests {
         #expect(server.requests.last?.field("Cookie") == nil)
     }
 
-    @Test func `A session whose delegate queue is concurrent is refused with a sentence`() async throws {
-        let queue = OperationQueue()
-        let session = URLSession(
-            configuration: .ephemeral, delegate: URLSessionTransport.Delegate(), delegateQueue: queue)
-        let failure = await URLSessionTransport(session: session).failure(of: .data(anyRequest))
-        let error = try #require(failure?.error as? RequestError)
-        #expect(error.code == .unsupported)
-        #expect(error.reason?.contains("not serial") == true)
-        #expect(failure?.phase == .connect)
-    }
-
     @Test func `An invalidated session is refused when our delegate has heard of it`() async throws {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.urlCache = nil
-        let delegate = URLSessionTransport.Delegate()
-        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-        let transport = URLSessionTransport(session: session)
+        let session = try #require(await sessionOfTransport())
         session.invalidateAndCancel()
         // Takes the way of the call that tells the delegate, behind it.
         await withCheckedContinuation { continuation in session.getAllTasks { _ in continuation.resume() } }
@@ -96,15 +94,22 @@ struct URLSessionTransportTests {
     @Test func `A session that is invalidated ends its transfers as cancelled by another`() async throws {
         let server = try await LoopbackServer.start()
         server.route("/", .stall)
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.urlCache = nil
-        let session = URLSession(
-            configuration: configuration, delegate: URLSessionTransport.Delegate(), delegateQueue: nil)
-        let transport = URLSessionTransport(session: session)
+        let session = try #require(await sessionOfTransport())
         async let failure = transport.failure(of: .data(server.request()))
         try await server.requests(atLeast: 1)
         session.invalidateAndCancel()
         #expect((await failure?.error as? URLError)?.code == .cancelled)
+    }
+
+    /// The session of the transport, as the closure of a custom task gets it.
+    private func sessionOfTransport() async -> URLSession? {
+        let known = Locked<URLSession?>(nil)
+        let task = TransportTask.custom(anyRequest) { session, _ in
+            known.withLock { $0 = session }
+            throw Rejected()
+        }
+        _ = await transport.failure(of: task)
+        return known.withLock { $0 }
     }
 
     // MARK: Custom tasks
@@ -320,14 +325,5 @@ struct URLSessionTransportTests {
             #expect(failure?.error is Rejected)
         }
         try await server.connectionsClosed(atLeast: 2)
-    }
-
-    private func foreign(_ credential: URLCredential? = nil) -> (URLSessionTransport, ForeignDelegate) {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.urlCache = nil
-        configuration.urlCredentialStorage = nil
-        let delegate = ForeignDelegate(credential: credential)
-        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-        return (URLSessionTransport(session: session), delegate)
     }
 }
