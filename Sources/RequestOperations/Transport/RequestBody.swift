@@ -47,3 +47,137 @@ extension RequestBody: CustomStringConvertible, CustomReflectable {
     /// No children, so that `dump` does not show the bytes.
     public var customMirror: Mirror { Mirror(opaque: self) }
 }
+
+/// A request body that a source makes while it is sent.
+public struct BodyStream: Sendable {
+    /// The number of bytes, sent as `Content-Length`. With `nil` the body is sent in chunks.
+    public let length: Int64?
+
+    /// Whether ``open`` can be called again to send the body a second time.
+    public let isReopenable: Bool
+
+    /// Opens the source at its first byte. Called once each time that the body is sent.
+    public let open: @Sendable () async throws -> Reader
+
+    /// Reads an opened source.
+    public struct Reader: Sendable {
+        /// Returns the next bytes, or `nil` at the end.
+        ///
+        /// An empty piece is skipped. It is never called again before the last call has returned. An error that it
+        /// throws ends the transfer. The connection is then closed, so that the server does not take the body for
+        /// complete.
+        public let next: @Sendable () async throws -> Data?
+
+        /// Makes a reader from a function that returns the next bytes.
+        public init(next: @escaping @Sendable () async throws -> Data?) {
+            self.next = next
+        }
+    }
+
+    /// Makes a stream that can be opened each time that the request is sent.
+    ///
+    /// - Parameters:
+    ///   - length: The exact number of bytes. If the source gives more or fewer, the transfer fails. With `nil`, the
+    ///     default, the body is sent in chunks.
+    ///   - open: Opens the source at its first byte.
+    public init(length: Int64? = nil, open: @escaping @Sendable () async throws -> Reader) {
+        self.init(length: length, isReopenable: true, open: open)
+    }
+
+    init(length: Int64?, isReopenable: Bool, open: @escaping @Sendable () async throws -> Reader) {
+        self.length = length
+        self.isReopenable = isReopenable
+        self.open = open
+    }
+
+    /// Makes a stream over a Foundation stream. It can be opened only once. It is read on a Dispatch thread, since it
+    /// may block.
+    init(reading stream: InputStream) {
+        let source = InputStreamSource(stream)
+        self.init(length: nil, isReopenable: false) {
+            try await source.open()
+            return Reader { try await source.read() }
+        }
+    }
+}
+
+// Unchecked: the stream is used only on its serial queue.
+private final class InputStreamSource: @unchecked Sendable {
+    private let stream: InputStream
+    private let queue = DispatchQueue(label: "RequestOperations.InputStreamSource")
+
+    init(_ stream: InputStream) {
+        self.stream = stream
+    }
+
+    func open() async throws {
+        try await queue.run { [self] in
+            guard stream.streamStatus == .notOpen else {
+                throw RequestError(.bodyNotReplayable, stage: .transfer)
+            }
+            stream.open()
+        }
+    }
+
+    func read() async throws -> Data? {
+        try await queue.run { [self] in try readPiece() }
+    }
+
+    private func readPiece() throws -> Data? {
+        var piece = Data(count: 64 << 10)
+        let count = piece.withUnsafeMutableBytes { buffer in
+            // A Data of 64 KiB always has an address.
+            stream.read(buffer.bindMemory(to: UInt8.self).baseAddress!, maxLength: buffer.count)
+        }
+        guard count >= 0 else {
+            throw RequestError(.unencodableBody, stage: .transfer, underlying: stream.streamError)
+        }
+        guard count > 0 else {
+            stream.close()
+            return nil
+        }
+        return piece.prefix(count)
+    }
+}
+
+/// Reads a file in pieces on a thread of Dispatch, because a file system may block.
+// Unchecked: the handle is used on the serial queue only.
+final class FileReader: @unchecked Sendable {
+    private let file: URL
+    private let offset: Int64
+    private let queue = DispatchQueue(label: "RequestOperations.FileReader")
+    private var handle: FileHandle?
+
+    private static let pieceSize = 256 << 10
+
+    /// - Parameters:
+    ///   - file: The file. It is opened when its first byte is needed.
+    ///   - offset: The first byte to read. 0 by default.
+    init(_ file: URL, from offset: Int64 = 0) {
+        self.file = file
+        self.offset = offset
+    }
+
+    var reader: BodyStream.Reader {
+        BodyStream.Reader { [self] in try await queue.run { try self.read() } }
+    }
+
+    private func read() throws -> Data? {
+        do {
+            let handle = try opened()
+            if let piece = try handle.read(upToCount: Self.pieceSize), !piece.isEmpty { return piece }
+            try handle.close()
+            return nil
+        } catch {
+            throw RequestError(.unencodableBody, stage: .transfer, underlying: error, reason: "a file cannot be read")
+        }
+    }
+
+    private func opened() throws -> FileHandle {
+        if let handle { return handle }
+        let handle = try FileHandle(forReadingFrom: file)
+        self.handle = handle
+        if offset > 0 { try handle.seek(toOffset: UInt64(offset)) }
+        return handle
+    }
+}

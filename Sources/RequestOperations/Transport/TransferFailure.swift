@@ -102,3 +102,66 @@ extension TransferFailure: CustomStringConvertible, LoggableError, CustomReflect
     /// No children, so that `dump` does not show the body.
     public var customMirror: Mirror { Mirror(opaque: self) }
 }
+
+/// Holds what a transport of this package knows about a cancelled transfer. The transport itself throws only a
+/// `CancellationError`.
+///
+/// A time limit may have stopped the transfer. Then the operation must know whether anything was sent.
+final class TransferTrace: Sendable {
+    /// How long the attempt has waited for connections; `nil` if nothing needs to know.
+    let wait: ConnectionWait?
+    private let noted = Locked<TransferFailure?>(nil)
+
+    init(wait: ConnectionWait? = nil) {
+        self.wait = wait
+    }
+
+    /// The failure that was noted. Its error is a `CancellationError`.
+    var failure: TransferFailure? { noted.withLock { $0 } }
+
+    func note(_ failure: TransferFailure) {
+        noted.withLock { $0 = failure }
+    }
+}
+
+/// Measures how long one attempt has waited for a connection that other requests make or use.
+///
+/// This time counts toward no limit of the attempt. A transport says when such a wait begins and ends. The code that
+/// keeps the limit asks for the sum.
+final class ConnectionWait: Sendable {
+    private struct State {
+        var past: Int64 = 0
+        /// When the current wait began; `nil` if there is none.
+        var start: Int64?
+    }
+
+    private let state = Locked(State())
+    private let now: @Sendable () -> Int64
+
+    /// - Parameter now: Returns the nanoseconds since some fixed moment.
+    init(now: @escaping @Sendable () -> Int64 = { RequestClock.continuous.now.nanoseconds }) {
+        self.now = now
+    }
+
+    /// Begins a wait. Does nothing if a wait is already under way.
+    func begin() {
+        let now = now()
+        state.withLock { if $0.start == nil { $0.start = now } }
+    }
+
+    /// Ends the wait. Does nothing if no wait is under way.
+    func end() {
+        let now = now()
+        state.withLock { state in
+            guard let start = state.start else { return }
+            state.past += now - start
+            state.start = nil
+        }
+    }
+
+    /// The sum of all waits so far, including the current one.
+    var total: Duration {
+        let now = now()
+        return .nanoseconds(state.withLock { state in state.past + (state.start.map { now - $0 } ?? 0) })
+    }
+}
