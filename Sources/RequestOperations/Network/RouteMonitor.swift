@@ -22,8 +22,10 @@
         /// `nil` when nothing is reported: before the start and after the end.
         private nonisolated(unsafe) var source: (any DispatchSourceRead)?
 
-        /// Opens the socket and reads the current state. Both belong to the network namespace of the thread that calls.
-        /// Returns `nil` if the system does not allow the socket.
+        /// Opens the socket and reads the current state. Returns `nil` if the system does not allow the socket.
+        ///
+        /// The socket belongs to the network namespace of the thread that calls, and a reading to that of the thread that
+        /// reads.
         convenience init?() {
             guard let channel = Self.openChannel() else { return nil }
             self.init(channel: channel) { LinkTable.read()?.reading(description: LinkTable.description) }
