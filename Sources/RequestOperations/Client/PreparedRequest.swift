@@ -72,24 +72,6 @@ struct PreparedRequest: Sendable {
     }
 }
 
-/// A request of a path and parameters, as an endpoint.
-struct PlainEndpoint: Endpoint {
-    typealias Response = Void
-
-    let method: HTTPMethod
-    let path: String
-    let requestObject: ParameterValue
-    let parameters: [String: ParameterValue]
-    var fields: [String: String] { [:] }
-    let bodyEncoder: ParameterEncoder
-    let files: [MultipartFormData.Part]
-
-    func encode(to encoder: any Encoder) throws {
-        // Everything is in the properties of the protocol.
-        _ = encoder.container(keyedBy: ParameterKey.self)
-    }
-}
-
 extension EndpointRequest {
     fileprivate var makeBodyIfStreamed: (@Sendable () throws -> RequestBody)? {
         isStreamed ? { @Sendable in try makeBody() } : nil

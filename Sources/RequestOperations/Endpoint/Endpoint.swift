@@ -281,3 +281,38 @@ final class EndpointOperation<Value: Sendable>: URLRequestOperation<Value>, @unc
         return .upload(request, from: try prepared.makeBody())
     }
 }
+
+/// A request of a path and parameters, as an endpoint.
+struct PlainEndpoint: Endpoint {
+    typealias Response = Void
+
+    let method: HTTPMethod
+    let path: String
+    let requestObject: ParameterValue
+    let parameters: [String: ParameterValue]
+    var fields: [String: String] { [:] }
+    let bodyEncoder: ParameterEncoder
+    let files: [MultipartFormData.Part]
+
+    func encode(to encoder: any Encoder) throws {
+        // Everything is in the properties of the protocol.
+        _ = encoder.container(keyedBy: ParameterKey.self)
+    }
+}
+
+extension OperationQueue {
+    /// The pages of the resource that an endpoint describes.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The request of the first page. Its body cannot be a stream.
+    ///   - baseURL: See ``Endpoint/urlRequest(relativeTo:)``.
+    ///   - configuration: How the requests are made. ``RequestConfiguration/default`` if not given.
+    /// - Throws: See ``Endpoint/urlRequest(relativeTo:)``.
+    public func pages<Subject: Endpoint>(
+        of endpoint: Subject, relativeTo baseURL: URL, configuration: RequestConfiguration = .default
+    ) throws -> Pages<Subject.Response> {
+        pages(
+            of: try endpoint.urlRequest(relativeTo: baseURL), decoder: endpoint.responseDecoder,
+            configuration: endpoint.adjusted(configuration))
+    }
+}

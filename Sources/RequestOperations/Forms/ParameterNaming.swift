@@ -22,7 +22,7 @@ public struct ParameterNaming: Sendable {
     /// `userIDs` and `address2Line` become `user_id`, `url_string`, `user_ids` and `address2_line`. Letters of any
     /// script in Unicode count.
     public static func separated(by separator: String) -> ParameterNaming {
-        ParameterNaming { name in words(of: name, joinedBy: separator) }
+        ParameterNaming { name in name.words(joinedBy: separator) }
     }
 
     /// Your own conversion, which is called once for each name that is written.
@@ -33,26 +33,6 @@ public struct ParameterNaming: Sendable {
     /// The parameter's name for a declared name.
     public func name(for declared: String) -> String {
         convert?(declared) ?? declared
-    }
-
-    private static func words(of name: String, joinedBy separator: String) -> String {
-        let characters = Array(name)
-        var words = ""
-        for (index, character) in characters.enumerated() {
-            if character.isUppercase, beginsWord(at: index, in: characters) { words += separator }
-            words += character.lowercased()
-        }
-        return words
-    }
-
-    private static func beginsWord(at index: Int, in characters: [Character]) -> Bool {
-        guard index > 0 else { return false }
-        let previous = characters[index - 1]
-        guard previous.isUppercase else { return previous.isLetter || previous.isNumber }
-        guard index + 1 < characters.count, characters[index + 1].isLowercase else { return false }
-        let isPlural =
-            characters[index + 1] == "s" && (index + 2 == characters.count || !characters[index + 2].isLowercase)
-        return !isPlural
     }
 }
 

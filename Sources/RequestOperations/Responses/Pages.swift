@@ -140,19 +140,4 @@ extension OperationQueue {
             URLRequestOperation(request, decoder: decoder, configuration: configuration)
         }
     }
-
-    /// The pages of the resource that an endpoint describes.
-    ///
-    /// - Parameters:
-    ///   - endpoint: The request of the first page. Its body cannot be a stream.
-    ///   - baseURL: See ``Endpoint/urlRequest(relativeTo:)``.
-    ///   - configuration: How the requests are made. ``RequestConfiguration/default`` if not given.
-    /// - Throws: See ``Endpoint/urlRequest(relativeTo:)``.
-    public func pages<Subject: Endpoint>(
-        of endpoint: Subject, relativeTo baseURL: URL, configuration: RequestConfiguration = .default
-    ) throws -> Pages<Subject.Response> {
-        pages(
-            of: try endpoint.urlRequest(relativeTo: baseURL), decoder: endpoint.responseDecoder,
-            configuration: endpoint.adjusted(configuration))
-    }
 }

@@ -63,7 +63,7 @@ package struct DescriptorShare: Sendable, Hashable {
         /// them later and finds none, it ends the process.
         static func prepare() {
             guard !isPrepared.withLock({ $0 }) else { return }
-            let descriptors = (0..<descriptorCount).map { _ in socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0) }
+            let descriptors = (0..<descriptorCount).map { _ in open("/dev/null", O_RDONLY | O_CLOEXEC) }
             for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
             guard !descriptors.contains(where: { $0 < 0 }) else { return }
             isPrepared.withLock { $0 = true }

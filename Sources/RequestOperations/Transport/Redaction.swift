@@ -72,7 +72,7 @@ public struct Redaction: Sendable {
     /// Whether a word or a sequence of words in a name is one of the hidden ones.
     private func hidesWord(of name: String) -> Bool {
         guard !wordKeys.isEmpty else { return false }
-        let words = ParameterNaming.snakeCase.name(for: name).unicodeScalars
+        let words = name.words(joinedBy: "_").unicodeScalars
             .split { !$0.isLetterOrDigit }.map { String($0) }
         for first in words.indices {
             var run = ""
@@ -269,5 +269,28 @@ extension Mirror {
     /// either.
     package init<Subject>(opaque subject: Subject) {
         self.init(subject, children: [:], ancestorRepresentation: .suppressed)
+    }
+}
+
+extension String {
+    /// The words of a name such as `userID`, in lower case, with a separator between them.
+    func words(joinedBy separator: String) -> String {
+        let characters = Array(self)
+        var words = ""
+        for (index, character) in characters.enumerated() {
+            if character.isUppercase, Self.beginsWord(at: index, in: characters) { words += separator }
+            words += character.lowercased()
+        }
+        return words
+    }
+
+    private static func beginsWord(at index: Int, in characters: [Character]) -> Bool {
+        guard index > 0 else { return false }
+        let previous = characters[index - 1]
+        guard previous.isUppercase else { return previous.isLetter || previous.isNumber }
+        guard index + 1 < characters.count, characters[index + 1].isLowercase else { return false }
+        let isPlural =
+            characters[index + 1] == "s" && (index + 2 == characters.count || !characters[index + 2].isLowercase)
+        return !isPlural
     }
 }
