@@ -229,8 +229,9 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     private func decision(afterSuccess value: Value, _ number: Int) async -> RetryDecision? {
         do {
             return try await runner.run(.retryDecision) {
-                let isMember = self.isMember
-                if let decision = await self.participant?.decision(afterSuccess: value, isMember: isMember) {
+                if let participant = self.participant,
+                    let decision = await participant.decision(afterSuccess: value, isMember: self.isMember)
+                {
                     return decision
                 }
                 return await self.retryDecision(afterSuccess: value, attempt: number)
