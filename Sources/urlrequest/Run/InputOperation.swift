@@ -10,19 +10,9 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
         var received: Int64 = 0
         var file: SavedFile?
         var savedName: String?
-        var attempts = AttemptCount()
+        var begunAttempts = 0
         var began: ContinuousClock.Instant?
         var ended: ContinuousClock.Instant?
-
-        /// Notes a step. Returns whether a retry begins with it.
-        mutating func note(_ step: RequestEvent.Step) -> Bool {
-            switch step {
-            case .began: began = .now
-            case .ended: ended = .now
-            default: break
-            }
-            return attempts.note(step)
-        }
     }
 
     /// Where an accepted body is saved.
@@ -35,28 +25,27 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
     let input: InputRequest
 
     private let place: SavingPlace?
-    private let state: Locked<State>
+    private let onRetry: @Sendable () -> Void
+    private let state = Locked(State())
+
+    /// Makes the value of every request.
+    private static let length = ResponseDecoder<Int64> { $0.bodySize }
 
     /// Makes an operation.
     ///
     /// - Parameters:
     ///   - input: The request.
-    ///   - configuration: The configuration of the operation. Its `onEvent` is replaced.
+    ///   - configuration: The configuration, which all operations of a run share.
     ///   - place: Where an accepted body is saved. `nil` drops it.
     ///   - onRetry: Called when a retry begins, on any thread.
     init(
         _ input: InputRequest, configuration: RequestConfiguration, savingAt place: SavingPlace?,
         onRetry: @escaping @Sendable () -> Void
     ) {
-        let state = Locked(State())
-        var configuration = configuration
-        configuration.onEvent = { event in
-            if state.withLock({ $0.note(event.step) }) { onRetry() }
-        }
-        self.state = state
         self.input = input
         self.place = place
-        super.init(input.request, decoder: ResponseDecoder { $0.bodySize }, configuration: configuration)
+        self.onRetry = onRetry
+        super.init(input.request, decoder: Self.length, configuration: configuration)
     }
 
     /// How many bytes of the body arrived in the last attempt.
@@ -66,13 +55,14 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
     var savedName: String? { state.withLock { $0.savedName } }
 
     /// How many attempts began, that is, got a place among the attempts in flight.
-    var begunAttempts: Int { state.withLock { $0.attempts.begun } }
+    var begunAttempts: Int { state.withLock { $0.begunAttempts } }
 
-    /// The time from the beginning to the result, or to now if there is no result yet. `nil` if the operation did not
-    /// begin.
+    /// The time from the first attempt to the result, or to now if there is no result yet.
+    ///
+    /// `nil` if the operation did not begin. Zero if it began, and ended before its first attempt was processed.
     var duration: Duration? {
         let (began, ended) = state.withLock { ($0.began, $0.ended) }
-        return began?.duration(to: ended ?? .now)
+        return began?.duration(to: ended ?? .now) ?? startDate.map { _ in .zero }
     }
 
     /// Removes the file that a failed attempt has left in the directory.
@@ -84,16 +74,25 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
         file?.discard()
     }
 
-    /// Returns the original request. A new attempt has received nothing, so the count starts again at 0.
+    /// Returns the original request, and counts the attempt.
+    ///
+    /// In a queue an attempt has its place by now. It is processed once, since no request of the tool goes stale.
     override func process(_ request: URLRequest) async throws -> URLRequest {
-        state.withLock { $0.received = 0 }
+        let now = ContinuousClock.now
+        let isRetry = state.withLock { state in
+            state.received = 0
+            state.begunAttempts += 1
+            state.began = state.began ?? now
+            return state.begunAttempts > 1
+        }
+        if isRetry { onRetry() }
         return try await super.process(request)
     }
 
     /// Makes a task that streams the response's body to its file, or drops it.
     override func makeTask(for request: URLRequest) async throws -> TransportTask {
         let file = place.map { SavedFile(in: $0.directory) }
-        state.withLock { $0.file = file }
+        if file != nil { state.withLock { $0.file = file } }
         var task = TransportTask(
             request, body: input.body,
             destination: .stream { [state] piece in
@@ -118,5 +117,11 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
     override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
         discardFile()
         return await super.retryDecision(after: failure)
+    }
+
+    /// Notes the end.
+    override func onEnd(_ result: Result<Int64, any Error>) {
+        let now = ContinuousClock.now
+        state.withLock { $0.ended = now }
     }
 }

@@ -18,6 +18,21 @@ import Testing
         #expect(Outcome(of: operations[1], failure) == nil)
     }
 
+    @Test func `A request that is cancelled while it waits for a network has a duration of zero, and no attempt`()
+        async throws
+    {
+        let operation = try operation(1, over: ScriptedTransport([.stall])) { configuration in
+            configuration.waitsForConnectivity = true
+            configuration.networkPath = NetworkPath(.unreachable)
+        }
+        queue.addOperation(operation)
+        while operation.attempts.isEmpty { await Task.yield() }
+        operation.cancel()
+        await #expect(throws: CancellationError.self) { try await operation.value }
+        let outcome = try #require(Outcome(of: operation, .failure(CancellationError())))
+        #expect(outcome.seconds == .zero && outcome.attempts == 0)
+    }
+
     @Test func `A request that ends while it waits for its next attempt has the status of the last response`()
         async throws
     {
@@ -46,7 +61,7 @@ import Testing
         let transport = ScriptedTransport([
             .status(503, fields: [("Retry-After", "0")]), .status(503, fields: [("Retry-After", "0")]), .body(Data()),
         ])
-        let operation = try operation(1, over: transport) { retries.append(1) }
+        let operation = try operation(1, over: transport, onRetry: { retries.append(1) })
         queue.addOperation(operation)
         _ = try await operation.value
         #expect(retries.elements.count == 2 && operation.begunAttempts == 3)
@@ -55,7 +70,7 @@ import Testing
     @Test func `The time that results wait for their reader is no part of the duration`() async throws {
         let reader = DispatchQueue(label: "a reader that is slow")
         reader.suspend()
-        let operation = try operation(1, over: ScriptedTransport([.body(Data())]), completionQueue: reader)
+        let operation = try operation(1, over: ScriptedTransport([.body(Data())])) { $0.completionQueue = reader }
         let durations = Collector<Duration?>()
         operation.whenFinished { [weak operation] _ in durations.append(operation?.duration) }
         let began = ContinuousClock.now
@@ -68,14 +83,15 @@ import Testing
     }
 
     private func operation(
-        _ id: Int, over transport: ScriptedTransport, completionQueue: DispatchQueue = .global(),
-        onRetry: @escaping @Sendable () -> Void = {}
+        _ id: Int, over transport: ScriptedTransport, onRetry: @escaping @Sendable () -> Void = {},
+        _ change: (inout RequestConfiguration) -> Void = { _ in }
     ) throws -> InputOperation {
         var configuration = RequestConfiguration()
         configuration.transport = transport
-        configuration.completionQueue = completionQueue
+        configuration.completionQueue = .global()
         configuration.retryPolicy.budget = nil
         configuration.retryPolicy.sharesRetryAfter = false
+        change(&configuration)
         return InputOperation(
             try RequestTemplate().request(fromURL: "http://a.example/", id: id), configuration: configuration,
             savingAt: nil, onRetry: onRetry)
