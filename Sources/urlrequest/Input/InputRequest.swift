@@ -15,7 +15,7 @@ struct InputRequest: Sendable {
     var queueing = Queueing()
 
     /// How many of the ``OpenPlaces`` the request takes: one, and one more for each 8 KiB that the request itself
-    /// needs.
+    /// needs, but no more than there are.
     let places: Int
 
     /// Makes a request.
@@ -33,7 +33,7 @@ struct InputRequest: Sendable {
         // text.
         let fields = ownFields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 256 }
         let size = (request.url?.absoluteString.utf8.count ?? 0) + fields + ownBody
-        places = 1 + size / (8 << 10)
+        places = min(1 + size / (8 << 10), OpenPlaces.fewest)
     }
 
     /// The URL as it is printed, without a user name and password.

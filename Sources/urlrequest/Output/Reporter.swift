@@ -1,20 +1,27 @@
 import RequestOperations
 
 /// Prints results, messages, progress, the summary and the report, one after another on its queue.
+///
+/// It takes and writes results in batches. The first result after a pause is written at once. Others are written at most
+/// 5 ms later, together with all that ended meanwhile.
 // Unchecked: everything that changes is used only on `queue`, or has a lock of its own.
 final class Reporter: @unchecked Sendable {
-    /// The queue on which results must be recorded.
-    let queue = DispatchQueue(label: "urlrequest.Reporter")
+    private let queue = DispatchQueue(label: "urlrequest.Reporter")
 
     private let settings: RunSettings
-    private let results = ResultWriter(to: STDOUT_FILENO)
+    private let places: OpenPlaces
+    private let output = PatientWriter(to: STDOUT_FILENO)
     private let console = Console()
     private let resultsShareTerminal: Bool
     private let began = (date: Date(), instant: ContinuousClock.now)
     private let input: Locked<InputState>
+    private let waiting = Locked(Waiting())
+    /// The lines to write next.
+    private var lines: [UInt8] = []
+    /// Whether results can no longer be written.
+    private var isOutputLost = false
     private var tally = Tally()
     private var rate = RecentRate()
-    private var isFlushPlanned = false
     private var onOutputLost: (@Sendable (StopReason) -> Void)?
     private var timer: (any DispatchSourceTimer)?
 
@@ -34,9 +41,29 @@ final class Reporter: @unchecked Sendable {
         }
     }
 
+    /// What waits for the queue.
+    private struct Waiting {
+        var outcomes: [Outcome] = []
+        /// How many places are given back when that has been printed.
+        var places = 0
+        var retries = 0
+        /// Whether the queue has been asked to take this.
+        var isPlanned = false
+        /// The earliest time at which the queue takes this.
+        var time = DispatchTime(uptimeNanoseconds: 1)
+    }
+
+    /// How long results are gathered, and how many bytes of lines.
+    private static let batch = (time: DispatchTimeInterval.milliseconds(5), size: 32 << 10)
+
     /// Makes a reporter. It prints nothing before ``start(onOutputLost:)``.
-    init(_ settings: RunSettings) {
+    ///
+    /// - Parameters:
+    ///   - settings: How and where results, progress and the report are printed.
+    ///   - places: Where it gives back the places of each request whose result was printed.
+    init(_ settings: RunSettings, givingBackTo places: OpenPlaces) {
         self.settings = settings
+        self.places = places
         resultsShareTerminal = console.isTerminal && isatty(STDOUT_FILENO) == 1
         input = Locked(
             InputState(arguments: settings.urls.count, fraction: settings.input == nil ? 1 : nil))
@@ -58,36 +85,69 @@ final class Reporter: @unchecked Sendable {
 
     // MARK: Results
 
-    /// Counts and prints a result. Must be called on the ``queue``.
-    func record(_ outcome: Outcome) {
-        tally.add(outcome)
-        guard let format = settings.format else { return }
-        results.append(format.line(outcome))
-        if results.isFull { return flush() }
-        // The flush runs after the results that already wait for the queue. So these go out in one piece, and no result
-        // waits for later ones.
-        guard !isFlushPlanned else { return }
-        isFlushPlanned = true
-        queue.async { [self] in
-            isFlushPlanned = false
-            flush()
+    /// Counts and prints the result of a request. Called on any thread.
+    func record(_ operation: InputOperation, _ result: Result<Int64, any Error>) {
+        // A request that was still held back when the run was stopped has no result.
+        guard let outcome = Outcome(of: operation, result) else { return places.giveBack(operation.input.places) }
+        record(outcome, of: operation.input)
+    }
+
+    /// Counts and prints a request that was not sent, since its file already existed. Called on any thread.
+    func recordSkipped(_ request: InputRequest, keeping file: String) {
+        record(Outcome(skipping: request, keeping: file), of: request)
+    }
+
+    private func record(_ outcome: Outcome, of request: InputRequest) {
+        hold {
+            $0.outcomes.append(outcome)
+            $0.places += request.places
         }
     }
 
-    /// Counts a retry that began.
+    /// Counts a retry that began. Called on any thread.
     func countRetry() {
-        queue.async { self.tally.retries += 1 }
+        hold { $0.retries += 1 }
+    }
+
+    private func hold(_ add: (inout Waiting) -> Void) {
+        let time: DispatchTime? = waiting.withLock { waiting in
+            add(&waiting)
+            defer { waiting.isPlanned = true }
+            return waiting.isPlanned ? nil : waiting.time
+        }
+        if let time { queue.asyncAfter(deadline: time) { [self] in takeWaiting() } }
+    }
+
+    private func takeWaiting() {
+        let next = DispatchTime.now() + Self.batch.time
+        let taken = waiting.withLock { waiting in
+            defer { waiting = Waiting(time: next) }
+            return waiting
+        }
+        tally.retries += taken.retries
+        for outcome in taken.outcomes {
+            tally.add(outcome)
+            guard let format = settings.format, !isOutputLost else { continue }
+            lines.append(contentsOf: format.line(outcome).utf8)
+            if lines.count >= Self.batch.size { writeLines() }
+        }
+        writeLines()
+        places.giveBack(taken.places)
     }
 
     /// Waits at most one more second for a reader of the results and messages.
     func hurry() {
-        results.hurry()
+        output.hurry()
         console.hurry()
     }
 
-    private func flush() {
+    private func writeLines() {
+        guard !lines.isEmpty else { return }
         if resultsShareTerminal { console.clear() }
-        guard let failure = results.flush() else { return }
+        let failure = lines.withUnsafeBytes(output.write)
+        lines.removeAll(keepingCapacity: true)
+        guard let failure else { return }
+        isOutputLost = true
         if failure != .closed { console.print("urlrequest: \(failure.text)\n") }
         switch failure {
         case .closed: onOutputLost?(.outputClosed)
@@ -165,7 +225,7 @@ final class Reporter: @unchecked Sendable {
 
     private func end(stopped reason: () -> StopReason?) -> Int32 {
         timer?.cancel()
-        flush()
+        takeWaiting()
         console.clear()
         let duration = began.instant.duration(to: .now)
         // Only the last flush may show that the reader is gone.

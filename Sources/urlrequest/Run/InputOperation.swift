@@ -21,11 +21,19 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
         let name: OutputName
     }
 
+    /// What a run wants to hear of its operations. Called on any thread, and must return quickly.
+    struct Listener: Sendable {
+        /// Called when a retry begins.
+        var onRetry: @Sendable () -> Void = {}
+        /// Called once for each operation that has its result, also for one that never began.
+        var onEnd: @Sendable (InputOperation, Result<Int64, any Error>) -> Void = { _, _ in }
+    }
+
     /// The request that the operation was made from.
     let input: InputRequest
 
     private let place: SavingPlace?
-    private let onRetry: @Sendable () -> Void
+    private let listener: Listener
     private let state = Locked(State())
 
     /// Makes the value of every request.
@@ -37,14 +45,14 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
     ///   - input: The request.
     ///   - configuration: The configuration, which all operations of a run share.
     ///   - place: Where an accepted body is saved. `nil` drops it.
-    ///   - onRetry: Called when a retry begins, on any thread.
+    ///   - listener: Hears of the retries and the end.
     init(
         _ input: InputRequest, configuration: RequestConfiguration, savingAt place: SavingPlace?,
-        onRetry: @escaping @Sendable () -> Void
+        _ listener: Listener = Listener()
     ) {
         self.input = input
         self.place = place
-        self.onRetry = onRetry
+        self.listener = listener
         super.init(input.request, decoder: Self.length, configuration: configuration)
     }
 
@@ -66,7 +74,7 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
     }
 
     /// Removes the file that a failed attempt has left in the directory.
-    func discardFile() {
+    private func discardFile() {
         let file = state.withLock { state in
             defer { state.file = nil }
             return state.file
@@ -85,7 +93,7 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
             state.began = state.began ?? now
             return state.begunAttempts > 1
         }
-        if isRetry { onRetry() }
+        if isRetry { listener.onRetry() }
         return try await super.process(request)
     }
 
@@ -119,9 +127,11 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
         return await super.retryDecision(after: failure)
     }
 
-    /// Notes the end.
+    /// Notes the end. Removes what a failed attempt saved.
     override func onEnd(_ result: Result<Int64, any Error>) {
         let now = ContinuousClock.now
         state.withLock { $0.ended = now }
+        if case .failure = result { discardFile() }
+        listener.onEnd(self, result)
     }
 }

@@ -1,32 +1,66 @@
+import RequestOperations
+
 /// Limits the work between the input and the output: requests that wait or run, and results that are not printed yet.
 ///
-/// One Task takes places. Any thread may give them back.
+/// One Task at a time takes places. Any thread may give them back.
 struct OpenPlaces: Sendable {
-    /// How many places there are.
-    let count: Int
+    private struct State {
+        var open: Int
+        /// The Task that waits, and how many places it wants.
+        var taker: (wanted: Int, turn: Answer<Void>)?
 
-    private let places: AsyncStream<Void>
-    private let giver: AsyncStream<Void>.Continuation
+        /// Takes places, if enough are open.
+        mutating func take(_ number: Int) -> Bool {
+            guard open >= number else { return false }
+            open -= number
+            return true
+        }
+    }
+
+    /// There are never fewer places than this. A request that waits for its host uses 11 KiB.
+    static let fewest = 4000
+
+    private let count: Int
+    private let state: Locked<State>
 
     /// Makes places, all of them open.
     init(_ count: Int) {
         self.count = count
-        (places, giver) = AsyncStream.makeStream()
-        giveBack(count)
+        state = Locked(State(open: count))
     }
 
     /// Takes places. It waits until there are enough.
     ///
-    /// - Throws: `CancellationError` when the Task is cancelled. After that no place can be taken.
+    /// - Throws: `CancellationError` when the Task is cancelled during the wait. Then it has taken none.
     func take(_ number: Int) async throws {
-        var places = places.makeAsyncIterator()
-        for _ in 0..<number {
-            guard await places.next() != nil else { throw CancellationError() }
+        let turn: Answer<Void>? = state.withLock { state in
+            guard !state.take(number) else { return nil }
+            let turn = Answer<Void>()
+            state.taker = (number, turn)
+            return turn
+        }
+        guard let turn else { return }
+        try await withTaskCancellationHandler {
+            try await turn.value
+        } onCancel: {
+            state.withLock { $0.taker.take() }?.turn.resume(with: .failure(CancellationError()))
         }
     }
 
     /// Gives places back.
     func giveBack(_ number: Int) {
-        for _ in 0..<number { giver.yield() }
+        let turn: Answer<Void>? = state.withLock { state in
+            state.open += number
+            guard let taker = state.taker, state.take(taker.wanted) else { return nil }
+            state.taker = nil
+            return taker.turn
+        }
+        turn?.resume(with: .success(()))
+    }
+
+    /// Waits until all places are open.
+    func allOpen() async throws {
+        try await take(count)
+        giveBack(count)
     }
 }

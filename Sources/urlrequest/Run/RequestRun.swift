@@ -1,6 +1,6 @@
 import RequestOperations
 
-/// One run of the tool. A loop over the input adds each request to a queue. A consumer takes the results.
+/// One run of the tool. A loop over the input adds each request to a queue. The reporter takes the results in batches.
 final class RequestRun: Sendable {
     private enum Phase {
         case begins
@@ -8,18 +8,13 @@ final class RequestRun: Sendable {
         case stopped(StopReason)
     }
 
-    /// How many requests may be between the input and the output, besides those in flight. A request that waits for its
-    /// host uses 11 KiB.
-    private static let mostWaiting = 4000
-
     private let settings: RunSettings
     private let configuration: RequestConfiguration
     private let queue: RequestQueue
     private let reporter: Reporter
     private let places: OpenPlaces
     private let phase = Locked(Phase.begins)
-    /// Has one member for each request that still has no result.
-    private let results = DispatchGroup()
+    private let listener: InputOperation.Listener
 
     /// Makes a run that has not begun.
     init(_ settings: RunSettings) {
@@ -28,12 +23,11 @@ final class RequestRun: Sendable {
         // The deadline of a request runs while it waits in the queue. So the queue is short, unless hosts have limits
         // of their own. With such limits, requests that wait for a full host must not keep the others out.
         let isBoundByHost = settings.perHost != nil || settings.rate != nil
-        queue.maximumPending = isBoundByHost ? Self.mostWaiting : max(8, settings.concurrency / 2)
-        places = OpenPlaces(Self.mostWaiting + settings.concurrency)
-        reporter = Reporter(settings)
-        var configuration = settings.configuration
-        configuration.completionQueue = reporter.queue
-        self.configuration = configuration
+        queue.maximumPending = isBoundByHost ? OpenPlaces.fewest : max(8, settings.concurrency / 2)
+        places = OpenPlaces(OpenPlaces.fewest + settings.concurrency)
+        reporter = Reporter(settings, givingBackTo: places)
+        configuration = settings.configuration
+        listener = InputOperation.Listener(onRetry: reporter.countRetry, onEnd: reporter.record)
     }
 
     /// Runs to the end of the input, or to the first signal. Returns the exit status.
@@ -46,9 +40,8 @@ final class RequestRun: Sendable {
         }
         reporter.start { [self] reason in stop(reason) }
         await readInput()
-        await withCheckedContinuation { continuation in
-            results.notify(queue: reporter.queue) { continuation.resume() }
-        }
+        // All results are printed then. Nothing cancels this Task.
+        try? await places.allOpen()
         await settings.outputDirectory?.finish()
         let status = await reporter.finish { [self] in stopReason }
         await TransportChoice.shutDown(configuration.transport)
@@ -109,48 +102,21 @@ final class RequestRun: Sendable {
     }
 
     private func add(_ request: InputRequest) async throws {
-        let count = min(request.places, places.count)
-        try await places.take(count)
+        try await places.take(request.places)
         var place: InputOperation.SavingPlace?
         if let directory = settings.outputDirectory {
             switch await directory.name(of: FileName(of: request.request.url)) {
             case .free(let name): place = InputOperation.SavingPlace(directory: directory, name: name)
-            case .kept(let file): return skip(request, keeping: file, givingBack: count)
+            case .kept(let file): return reporter.recordSkipped(request, keeping: file)
             }
         }
-        let operation = InputOperation(
-            request, configuration: configuration, savingAt: place, onRetry: reporter.countRetry)
-        try await queue.add(operation)
-        results.enter()
-        operation.whenFinished { [self] result in
-            consume(result, of: operation)
-            finish(count)
+        let operation = InputOperation(request, configuration: configuration, savingAt: place, listener)
+        do { try await queue.add(operation) } catch {
+            places.giveBack(request.places)
+            throw error
         }
         // A stop while the operation was being added would have missed it.
         if Task.isCancelled { operation.cancel() }
-    }
-
-    private func skip(_ request: InputRequest, keeping file: String, givingBack count: Int) {
-        results.enter()
-        reporter.queue.async { [self] in
-            reporter.record(Outcome(skipping: request, keeping: file))
-            finish(count)
-        }
-    }
-
-    // MARK: The results
-
-    /// Notes that the result of a request was printed.
-    private func finish(_ count: Int) {
-        places.giveBack(count)
-        results.leave()
-    }
-
-    /// Takes a result. Called on the reporter's queue, which waits for the readers of the results.
-    private func consume(_ result: Result<Int64, any Error>, of operation: InputOperation) {
-        if case .failure = result { operation.discardFile() }
-        // A request that was still held back when the run was stopped has no result.
-        if let outcome = Outcome(of: operation, result) { reporter.record(outcome) }
     }
 
     // MARK: The end

@@ -14,7 +14,7 @@ import Testing
     @Test func `What the input says may be sent again by the transport`() async throws {
         let line = "http://a.example/"
         let input = try RequestTemplate().request(fromURL: line, id: 1)
-        let operation = InputOperation(input, configuration: RunSettings().configuration, savingAt: nil) {}
+        let operation = InputOperation(input, configuration: RunSettings().configuration, savingAt: nil)
         #expect(try await operation.makeTask(for: input.request).mayBeSentAgain == true)
     }
 
