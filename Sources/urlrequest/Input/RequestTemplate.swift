@@ -76,3 +76,112 @@ struct RequestTemplate: Sendable {
 extension UInt8 {
     fileprivate var isSpaceOrTab: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }
+
+/// One request of the input.
+struct InputRequest: Sendable {
+    /// The number of the argument or line, from 1. The lines are counted after the arguments.
+    let id: Int
+
+    /// Method, URL and fields.
+    let request: URLRequest
+
+    /// The body to send.
+    let body: RequestBody
+
+    /// How a durable queue takes it.
+    var queueing = Queueing()
+
+    /// How many of the ``OpenPlaces`` the request takes: one, and one more for each 8 KiB that the request itself
+    /// needs, but no more than there are.
+    let places: Int
+
+    /// Makes a request.
+    ///
+    /// - Parameters:
+    ///   - ownFields: The fields that the line itself has.
+    ///   - ownBody: The number of body bytes that the line itself has.
+    init(
+        id: Int, request: URLRequest, body: RequestBody, ownFields: [HeaderField] = [], ownBody: Int = 0
+    ) {
+        self.id = id
+        self.request = request
+        self.body = body
+        // A body or field that all requests share is in memory only once. A field needs about 256 bytes besides its
+        // text.
+        let fields = ownFields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 256 }
+        let size = (request.url?.absoluteString.utf8.count ?? 0) + fields + ownBody
+        places = min(1 + size / (8 << 10), OpenPlaces.fewest)
+    }
+
+    /// The URL as it is printed, without a user name and password.
+    var url: String {
+        let text = request.url?.absoluteString ?? ""
+        guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
+        guard let start = text.range(of: "://")?.upperBound else { return text }
+        let authority = text[start...].prefix { !"/?#".contains($0) }
+        guard let at = authority.lastIndex(of: "@") else { return text }
+        return String(text[..<start] + text[text.index(after: at)...])
+    }
+}
+
+/// How a durable queue takes a request of the input.
+struct Queueing: Sendable, Equatable {
+    /// The lane; `nil` for the one that all requests without a lane share.
+    var lane: String?
+    /// The unique key; `nil` for none.
+    var key: String?
+    /// The earliest time.
+    var notBefore: Date?
+    /// When the request expires.
+    var expires: Date?
+}
+
+/// One field of a request, checked so that it can be sent.
+struct HeaderField: Equatable, Sendable {
+    /// The name, a token (RFC 9110, section 5.1).
+    let name: String
+
+    /// The value, without surrounding space.
+    let value: String
+
+    /// Makes a field from its name and value.
+    ///
+    /// - Throws: ``UnusableInput`` for a name that is not a token. The same for a value with a control character: a CR
+    ///   or LF in it would begin another field (RFC 9110, section 5.5). The same for the fields that say where a body
+    ///   ends, since the body that is sent decides that.
+    init(name: String, value: String) throws {
+        let name = name.trimmingCharacters(in: .whitespaces)
+        let value = value.trimmingCharacters(in: .whitespaces)
+        guard RequestPreflight.isToken(name) else {
+            let other = name.unicodeScalars.first { !RequestPreflight.isToken(String($0)) }
+            throw UnusableInput(
+                other.map { "\(named($0)) cannot stand in the name of a header field" } ?? "a header field has no name")
+        }
+        guard !["content-length", "transfer-encoding"].contains(name.lowercased()) else {
+            throw UnusableInput("the header field \(name) is made from the body")
+        }
+        if let control = value.unicodeScalars.first(where: { $0 != "\t" && ($0.value < 0x20 || $0.value == 0x7F) }) {
+            throw UnusableInput("\(named(control)) cannot stand in the value of the header field \(name)")
+        }
+        self.name = name
+        self.value = value
+    }
+
+    /// Makes a field from `Name: value`.
+    init(line: String) throws {
+        guard let colon = line.firstIndex(of: ":") else { throw UnusableInput("a header field has no colon") }
+        try self.init(name: String(line[..<colon]), value: String(line[line.index(after: colon)...]))
+    }
+}
+
+extension URLRequest {
+    /// Adds a field to the fields of the same name. Values are joined by a comma (RFC 9110, section 5.3), cookies by a
+    /// semicolon (RFC 6265, section 4.2.1).
+    mutating func add(_ field: HeaderField) {
+        if field.name.lowercased() == "cookie", let other = value(forHTTPHeaderField: field.name) {
+            setValue("\(other); \(field.value)", forHTTPHeaderField: field.name)
+        } else {
+            addValue(field.value, forHTTPHeaderField: field.name)
+        }
+    }
+}

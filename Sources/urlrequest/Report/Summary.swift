@@ -83,3 +83,126 @@ private func threeDigits(_ value: Double) -> String {
     let decimals = value >= 100 ? 0 : value >= 10 ? 1 : 2
     return String(format: "%.\(decimals)f", value)
 }
+
+/// The report of a run as JSON. Durations are in seconds. Only the names of header fields are included.
+struct ReportDocument: Encodable {
+    private struct Configuration: Encodable {
+        let arguments: Int
+        let input: String?
+        let concurrency: Int
+        let perHost: Int?
+        let rate: Double?
+        let retries: Int
+        let timeout: Double
+        let deadline: Double?
+        let method: String?
+        let headers: [String]
+        let transport: String
+        let cookies: Bool
+        let insecure: Bool
+        let http2: Bool
+    }
+
+    private struct Latency: Encodable {
+        let p50: Double
+        let p90: Double
+        let p95: Double
+        let p99: Double
+        let max: Double
+    }
+
+    private let configuration: Configuration
+    private let began: Date
+    private let seconds: Double
+    private let requests: Int
+    private let succeeded: Int
+    private let failed: Int
+    private let cancelled: Int
+    private let skipped: Int
+    private let unusable: Int
+    private let attempts: Int
+    private let retries: Int
+    private let bytes: Int64
+    private let requestsPerSecond: Double
+    private let statuses: [String: Int]
+    private let errors: [String: Int]
+    private let latency: Latency
+    private let exitStatus: Int32
+
+    /// Makes the report of a run that has ended.
+    init(_ settings: RunSettings, _ tally: Tally, began: Date, duration: Duration, exitStatus: Int32) {
+        configuration = Configuration(
+            arguments: settings.urls.count, input: settings.input?.name, concurrency: settings.concurrency,
+            perHost: settings.perHost, rate: settings.rate, retries: settings.retries,
+            timeout: settings.timeout.inSeconds, deadline: settings.deadline?.inSeconds,
+            method: settings.template.method, headers: settings.template.fields.map(\.name),
+            transport: settings.transport.rawValue, cookies: settings.keepsCookies,
+            insecure: settings.connections.trust.roots == .insecureTrustingEveryServer,
+            http2: settings.connections.wantsHTTP2)
+        self.began = began
+        seconds = duration.inSeconds
+        requests = tally.requests
+        succeeded = tally.succeeded
+        failed = tally.failed
+        cancelled = tally.cancelled
+        skipped = tally.skipped
+        unusable = tally.unusable
+        attempts = tally.attempts
+        retries = tally.retries
+        bytes = tally.bytes
+        requestsPerSecond = Double(tally.completed) / max(duration.inSeconds, 1e-6)
+        statuses = Dictionary(uniqueKeysWithValues: tally.statuses.map { (String($0), $1) })
+        errors = tally.errors
+        let percentile = { tally.latency.percentile($0).inSeconds }
+        latency = Latency(
+            p50: percentile(0.5), p90: percentile(0.9), p95: percentile(0.95), p99: percentile(0.99),
+            max: tally.latency.maximum.inSeconds)
+        self.exitStatus = exitStatus
+    }
+
+    /// The document as JSON bytes.
+    func encoded() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        return try encoder.encode(self) + Data("\n".utf8)
+    }
+}
+
+/// Where the report goes. A file is replaced as a whole. The report is appended to a device, a pipe or a path of the
+/// system.
+struct ReportFile: Sendable {
+    private let url: URL
+    private let isReplaced: Bool
+
+    /// Checks that a report can be written, before the run.
+    ///
+    /// - Throws: ``UnusableInput``.
+    init(_ path: String) throws {
+        var status = stat()
+        let exists = stat(path, &status) == 0
+        guard !exists || status.st_mode & S_IFMT != S_IFDIR else {
+            throw UnusableInput("\(path): \(errorText(EISDIR))")
+        }
+        let given = URL(fileURLWithPath: path)
+        // We never replace a path of the system, such as /dev/stdout. It may lead to the file with the results.
+        let isOfSystem = ["/dev/", "/proc/"].contains { given.standardizedFileURL.path.hasPrefix($0) }
+        isReplaced = !isOfSystem && (!exists || status.st_mode & S_IFMT == S_IFREG)
+        // A symbolic link is followed: its target is replaced, not the link.
+        url = isReplaced ? given.resolvingSymlinksInPath() : given
+        let written = isReplaced ? url.deletingLastPathComponent().path : path
+        guard access(written, W_OK) == 0 else { throw UnusableInput("\(path): \(errorText(errno))") }
+    }
+
+    /// Writes the report.
+    func write(_ data: Data) throws {
+        if isReplaced {
+            try data.write(to: url, options: .atomic)
+        } else {
+            let descriptor = open(url.path, O_WRONLY | O_APPEND | O_CLOEXEC)
+            guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            try handle.write(contentsOf: data)
+        }
+    }
+}
