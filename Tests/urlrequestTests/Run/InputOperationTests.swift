@@ -21,10 +21,12 @@ import Testing
     @Test func `A request that is cancelled while it waits for a network has a duration of zero, and no attempt`()
         async throws
     {
-        let operation = try operation(1, over: ScriptedTransport([.stall])) { configuration in
-            configuration.waitsForConnectivity = true
-            configuration.networkPath = NetworkPath(.unreachable)
-        }
+        let operation = try operation(
+            1, over: ScriptedTransport([.stall]),
+            changing: { configuration in
+                configuration.waitsForConnectivity = true
+                configuration.networkPath = NetworkPath(.unreachable)
+            })
         queue.addOperation(operation)
         while operation.attempts.isEmpty { await Task.yield() }
         operation.cancel()
@@ -79,7 +81,7 @@ import Testing
 
     private func operation(
         _ id: Int, over transport: ScriptedTransport, onRetry: @escaping @Sendable () -> Void = {},
-        _ change: (inout RequestConfiguration) -> Void = { _ in }
+        changing change: (inout RequestConfiguration) -> Void = { _ in }
     ) throws -> InputOperation {
         var configuration = RequestConfiguration()
         configuration.transport = transport

@@ -35,4 +35,18 @@ import Testing
         taking.cancel()
         await #expect(throws: CancellationError.self) { try await taking.value }
     }
+
+    @Test func `All are open when the last one was given back`() async throws {
+        let (places, opened) = (OpenPlaces(2), Collector<Int>())
+        try await places.take(2)
+        let waiting = Task {
+            try await places.allOpen()
+            opened.append(1)
+        }
+        places.giveBack(1)
+        #expect(opened.elements.isEmpty)
+        places.giveBack(1)
+        try await waiting.value
+        try await places.take(2)
+    }
 }
