@@ -113,7 +113,10 @@ extension RequestClient {
 
     /// What has not ended, oldest first: what was submitted, and the requests that the client has made and someone still
     /// holds.
-    public var submissions: [Submission] { table.withLock { $0.submissions } }
+    public var submissions: [Submission] {
+        let calls = table.withLock { $0.calls }
+        return calls.map(\.submission).sorted { $0.id.rawValue < $1.id.rawValue }
+    }
 
     /// The submission with an identifier. `nil` once it has ended.
     public func submission(_ id: RequestID) -> Submission? { table.withLock { $0.call(id) }?.submission }

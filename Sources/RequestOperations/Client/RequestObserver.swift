@@ -74,7 +74,8 @@ extension RequestClient {
     /// The steps of all requests of the client from now on, as they happen.
     ///
     /// Every call makes a stream of its own. A stream keeps the newest 1024 steps that were not read yet. It ends with the
-    /// client. ``RequestEvent/id`` is that of the ``Submission``.
+    /// client. ``RequestEvent/id`` is that of the ``Submission``. The segments of a download report only to
+    /// ``RequestConfiguration/onEvent``.
     public var events: AsyncStream<RequestEvent> {
         defer { hearAllSteps() }
         return observers.stream()
@@ -126,8 +127,18 @@ final class Observers: Sendable {
         static func == (one: EndpointKind, other: EndpointKind) -> Bool { one.id == other.id }
     }
 
-    private struct Entry: Sendable {
+    /// An entry is copied under a lock. If it held the observer itself, the copy might free the observer there.
+    // Unchecked, because the reference is set only once, by `init`.
+    private final class WeakReference: @unchecked Sendable {
         weak var observer: (any RequestObserver)?
+
+        init(_ observer: any RequestObserver) {
+            self.observer = observer
+        }
+    }
+
+    private struct Entry: Sendable {
+        let reference: WeakReference
         let id: ObjectIdentifier
         let subject: Subject
         let number: Int
@@ -164,11 +175,11 @@ final class Observers: Sendable {
         let entries = state.withLock { state in
             // An object may have the address of one that was freed.
             state.entries.removeAll { $0.id == id && $0.subject == subject }
-            state.entries.append(
-                Entry(observer: observer, id: id, subject: subject, number: state.nextNumber()))
+            let reference = WeakReference(observer)
+            state.entries.append(Entry(reference: reference, id: id, subject: subject, number: state.nextNumber()))
             return state.entries
         }
-        if entries.count.isMultiple(of: 64) { remove(entries.filter { $0.observer == nil }) }
+        if entries.count.isMultiple(of: 64) { remove(entries.filter { $0.reference.observer == nil }) }
     }
 
     func remove(where isRemoved: (ObjectIdentifier, Subject) -> Bool) {
@@ -187,7 +198,7 @@ final class Observers: Sendable {
         var freed: [Entry] = []
         // The entries leave the lock first, because an observer may be freed here.
         for entry in state.withLock({ $0.entries }) where entry.subject.includes(submission) {
-            guard let observer = entry.observer else {
+            guard let observer = entry.reference.observer else {
                 freed.append(entry)
                 continue
             }

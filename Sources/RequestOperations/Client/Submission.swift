@@ -93,9 +93,6 @@ struct SubmissionTable: Sendable {
 
     var calls: [ClientCall] { entries.values.map(\.call) }
 
-    /// All submissions, oldest first.
-    var submissions: [Submission] { calls.map(\.submission).sorted { $0.id.rawValue < $1.id.rawValue } }
-
     func call(_ id: RequestID) -> ClientCall? { entries[id]?.call }
 
     mutating func add(_ call: ClientCall) {

@@ -7,6 +7,10 @@ final class HedgeRace: Sendable {
         var task: Task<Void, Never>?
         /// `nil` when the Task has returned.
         var stage: RequestError.Stage?
+        /// What the attempt showed about its host, for the case that it loses.
+        var outcome = CircuitState.Outcome.cancelled
+        /// Whether the attempt lost before it was sent.
+        var isUnsent = false
     }
 
     private struct State {
@@ -14,8 +18,6 @@ final class HedgeRace: Sendable {
         var runners = [Runner(), Runner()]
         /// What the loser holds until its Task returns.
         var loser: (id: Int, rights: AttemptRights)?
-
-        mutating func takeRights(of id: Int) -> AttemptRights? { loser?.id == id ? loser.take()?.rights : nil }
     }
 
     private let runner: RequestRunner
@@ -68,11 +70,8 @@ final class HedgeRace: Sendable {
                 return rights.giveBack(.cancelled, isUnused: true)
             }
             runner.emit(.hedgeBegan(number))
-            await send(
-                1,
-                AdmittedTask(
-                    attempt: number, task: task, origin: Origin(task.request.url), isAwaited: false, queue: first.queue)
-            )
+            stages.participant?.note(task, attempt: number)
+            await send(1, AdmittedTask(attempt: number, task: task, isAwaited: false, queue: first.queue))
         } catch  where state.withLock({ $0.contest.isDecided }) {
             // The hedge is no longer needed.
         } catch {
@@ -124,11 +123,8 @@ final class HedgeRace: Sendable {
         state.withLock { $0.runners[id].stage = stage }
         let task = Task {
             await body()
-            let rights = state.withLock { state in
-                state.runners[id].stage = nil
-                return state.takeRights(of: id)
-            }
-            rights?.giveBack(.cancelled)
+            state.withLock { $0.runners[id].stage = nil }
+            giveBackRights(of: id)
         }
         let isLate = state.withLock { state in
             state.runners[id].task = task
@@ -149,6 +145,7 @@ final class HedgeRace: Sendable {
         do {
             // It may have lost before it is sent.
             guard runner.requestState.withLock({ $0.enter(.transfer, in: sent.attempt) }) else {
+                state.withLock { $0.runners[id].isUnsent = true }
                 runner.giveBack(.cancelled, isUnused: true, in: sent.attempt)
                 throw CancellationError()
             }
@@ -170,6 +167,8 @@ final class HedgeRace: Sendable {
     }
 
     private func fail(_ id: Int, _ error: any Error, in attempt: Int) {
+        let outcome = runner.outcome(of: error)
+        state.withLock { $0.runners[id].outcome = outcome }
         let early = state.withLock { $0.contest.isDecided ? $0.contest.end(id) : nil }
         if let early { return settle(early, .failure(error)) }
         // Without a hedge, its failure is judged with the decision.
@@ -208,10 +207,10 @@ final class HedgeRace: Sendable {
         let moment = runner.now
         if let rights = runner.requestState.withLock({ $0.lead(attempt, at: moment) }) {
             let isOver = state.withLock { state in
-                state.loser = state.runners[1 - id].stage == nil ? nil : (1 - id, rights)
-                return state.loser == nil
+                state.loser = (1 - id, rights)
+                return state.runners[1 - id].stage == nil
             }
-            if isOver { rights.giveBack(.cancelled) }
+            if isOver { giveBackRights(of: 1 - id) }
             runner.emit(.hedgeDecided(attempt))
         }
         stop([1 - id])
@@ -231,11 +230,18 @@ final class HedgeRace: Sendable {
 
     /// Stops waiting for Tasks that have not returned.
     private func leaveBehind(_ ids: [Int]) {
-        let (stages, rights) = state.withLock { state in
-            (ids.compactMap { state.runners[$0].stage }, ids.compactMap { state.takeRights(of: $0) })
+        for id in ids { giveBackRights(of: id) }
+        for stage in state.withLock({ state in ids.compactMap { state.runners[$0].stage } }) {
+            runner.leaveBehind(stage)
         }
-        for rights in rights { rights.giveBack(.cancelled) }
-        for stage in stages { runner.leaveBehind(stage) }
+    }
+
+    /// Gives back what an attempt holds, if it has lost.
+    private func giveBackRights(of id: Int) {
+        let (rights, ended) = state.withLock { state in
+            (state.loser?.id == id ? state.loser.take()?.rights : nil, state.runners[id])
+        }
+        rights?.giveBack(ended.outcome, isUnused: ended.isUnsent)
     }
 }
 

@@ -43,7 +43,7 @@ extension RequestRunner {
                 return nil
             }
             if let isAwaited = try askHost(origin, in: attempt) {
-                return AdmittedTask(attempt: attempt, task: task, origin: origin, isAwaited: isAwaited)
+                return AdmittedTask(attempt: attempt, task: task, isAwaited: isAwaited)
             }
             giveUpSlot(in: attempt)
             isLeftAlone = true
@@ -173,10 +173,10 @@ extension RequestRunner {
     /// Gives back all that an attempt holds. A second call does nothing.
     ///
     /// - Parameters:
-    ///   - outcome: What the attempt shows about its host.
+    ///   - outcome: What the attempt shows about its host. It is asked for only if the attempt holds something.
     ///   - isUnused: Whether nothing was sent.
-    func giveBack(_ outcome: CircuitState.Outcome, isUnused: Bool = false, in attempt: Int) {
-        requestState.withLock { $0.takeRights(of: attempt) }?.giveBack(outcome, isUnused: isUnused)
+    func giveBack(_ outcome: @autoclosure () -> CircuitState.Outcome, isUnused: Bool = false, in attempt: Int) {
+        requestState.withLock { $0.takeRights(of: attempt) }?.giveBack(outcome(), isUnused: isUnused)
     }
 
     /// Gives back the unused place of the queue.

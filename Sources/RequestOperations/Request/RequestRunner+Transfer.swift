@@ -80,7 +80,6 @@ extension RequestRunner {
             } catch let detour as Detour {
                 hop.task = try task(following: detour, of: hop, &visited)
             }
-            hop.origin = Origin(hop.task.request.url)
             try enterHost(of: hop)
         }
     }
@@ -161,19 +160,16 @@ extension RequestRunner {
 
     /// Asks for the circuit of the next host. The place and the slots of the attempt stay those of the first host.
     private func enterHost(of hop: AdmittedTask) throws {
-        guard configuration.circuitBreaker != nil else {
-            try advance { $0.enter(.transfer, in: hop.attempt) }
-            return
+        if configuration.circuitBreaker != nil {
+            let origin = Origin(hop.task.request.url)
+            let (first, current) = requestState.withLock { state in
+                let first = state.changeRights(of: hop.attempt) { $0.takePermit(unlessFor: origin) } ?? nil
+                return (first, state.permit(of: hop.attempt))
+            }
+            // A redirect to another host shows that the first host works, whatever the other one does.
+            first?.settle(.succeeded)
+            if current == nil, let permit = try circuitPermit(for: origin) { hold(permit, in: hop.attempt) }
         }
-        let (first, current) = requestState.withLock { state in
-            (
-                state.changeRights(of: hop.attempt) { $0.takePermit(unlessFor: hop.origin) } ?? nil,
-                state.permit(of: hop.attempt)
-            )
-        }
-        // A redirect to another host shows that the first host works, whatever the other one does.
-        first?.settle(.succeeded)
-        if current == nil, let permit = try circuitPermit(for: hop.origin) { hold(permit, in: hop.attempt) }
         try advance { $0.enter(.transfer, in: hop.attempt) }
     }
 
@@ -207,8 +203,6 @@ struct AdmittedTask: Sendable {
     /// The number of the attempt.
     let attempt: Int
     var task: TransportTask
-    /// The host of the task.
-    var origin: Origin
     /// Whether other requests wait for the recovery of the host, or the attempt is a probe of its circuit.
     let isAwaited: Bool
     /// The limiter of the request's queue. `nil` without a queue, or before the task is sent.

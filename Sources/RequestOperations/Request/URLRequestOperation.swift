@@ -250,6 +250,8 @@ extension URLRequest {
 
 /// The override points of a request that its transfer needs.
 protocol RequestStages: Sendable {
+    /// What the client of the operation does at its stages. `nil` without a client.
+    var participant: (any RequestParticipant)? { get }
     /// Whether `process` only runs the adapters of the configuration.
     var isProcessedByAdapters: Bool { get }
 

@@ -35,7 +35,7 @@ final class RetryWait: StepWait {
 
     private struct State {
         var race = Race.notBegun
-        var observers: [any EarlyRetryObserver]
+        var tabledObservers: [any EarlyRetryObserver]
     }
 
     private let state: Locked<State>
@@ -54,14 +54,17 @@ final class RetryWait: StepWait {
     ) {
         self.purpose = purpose
         self.knownEnd = knownEnd
-        state = Locked(State(observers: observers))
+        state = Locked(State(tabledObservers: Self.tabled(observers)))
         self.clock = clock
         began = clock.now
     }
 
     /// The observers of this package that take part. They may also end a second wait, for the budget.
-    var tabledObservers: [any EarlyRetryObserver] {
-        state.withLock { $0.observers }.filter { $0 is any TabledObserver }
+    var tabledObservers: [any EarlyRetryObserver] { state.withLock { $0.tabledObservers } }
+
+    private static func tabled(_ observers: [any EarlyRetryObserver]) -> [any EarlyRetryObserver] {
+        // Usually all are of this package. Then no array is made.
+        observers.allSatisfy { $0 is any TabledObserver } ? observers : observers.filter { $0 is any TabledObserver }
     }
 
     /// Begins the race, unless ``replace(_:or:after:in:random:)`` came first.
@@ -89,6 +92,7 @@ final class RetryWait: StepWait {
         in hosts: HostRegistry, random: RandomSource = .system
     ) -> Bool {
         let all = participants(delay, observers, after: failure, in: hosts, random)
+        let tabled = Self.tabled(observers)
         let (unneeded, isOver) = state.withLock { state in
             var former: [Participant] = []
             switch state.race {
@@ -97,7 +101,7 @@ final class RetryWait: StepWait {
             case .over: return (all, true)
             }
             state.race = .begun(all)
-            state.observers = observers
+            state.tabledObservers = tabled
             return (former, false)
         }
         for participant in unneeded { participant.stop() }

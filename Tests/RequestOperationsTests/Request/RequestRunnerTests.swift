@@ -265,6 +265,7 @@ import Testing
 
 /// The stages of a request that overrides nothing.
 private struct PlainStages: RequestStages {
+    var participant: (any RequestParticipant)? { nil }
     var isProcessedByAdapters: Bool { true }
 
     func process(_ request: URLRequest) async throws -> URLRequest { request }
