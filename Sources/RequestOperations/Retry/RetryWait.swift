@@ -9,7 +9,7 @@ final class RetryWait: StepWait {
         /// A retry, or the host of an attempt that was not sent yet.
         case attempt
         /// Room in the retry budget, after the wait that ended with this wake.
-        case budget(after: Wake)
+        indirect case budget(after: Wake)
     }
 
     /// What ended a wait.
