@@ -11,7 +11,8 @@
 /// forbids it, the machine always counts as reachable, by an interface of kind `other`.
 ///
 /// Reachable means that an interface other than the loopback is up, and has a carrier and an address. That includes an
-/// interface that only leads to containers or virtual machines on the same machine (`docker0`, `virbr0`).
+/// interface that only leads to containers or virtual machines on the same machine (`docker0`, `virbr0`). On Linux an
+/// address of 169.254.0.0/16 counts only if its interface has a default route.
 ///
 /// You can use a path from any thread.
 public final class NetworkPath: Sendable {

@@ -166,9 +166,12 @@
             case 17:  // AF_PACKET, whose `struct sockaddr_ll` has the ARPHRD_… number.
                 let hardware = bytes.load(fromByteOffset: 8, as: UInt16.self)
                 links.append(Link(name: name, flags: entry.ifa_flags, hardware: hardware))
-            case AF_INET where bytes.load(fromByteOffset: 4, as: UInt16.self) != UInt16(bigEndian: 0xA9FE):
-                // Other than 169.254.0.0/16, which is valid only on its link. A label may follow the name of the link.
-                addressed.insert(String(name.prefix { $0 != ":" }))
+            case AF_INET:
+                // A label may follow the name of the link.
+                let link = String(name.prefix { $0 != ":" })
+                // 169.254.0.0/16
+                let isOfLink = bytes.load(fromByteOffset: 4, as: UInt16.self) == UInt16(bigEndian: 0xA9FE)
+                if isOfLink { linkAddressed.insert(link) } else { addressed.insert(link) }
             default: break
             }
         }
@@ -193,6 +196,8 @@ struct LinkTable {
     var links: [Link] = []
     /// The names of links with an address that is valid beyond them.
     var addressed: Set<String> = []
+    /// The names of links with an IPv4 address that is valid only on its link (169.254.0.0/16).
+    var linkAddressed: Set<String> = []
     /// The names of links with a default route.
     var routed: Set<String> = []
 
@@ -237,6 +242,8 @@ struct LinkTable {
     ///
     /// - Parameter description: Returns what the driver says about a link with a name: the content of its `uevent` file.
     func reading(description: (String) -> String) -> NetworkPath.Reading {
+        // Some sandboxes translate an address of the link to one that is valid beyond it. Then there is a default route.
+        let addressed = addressed.union(linkAddressed.intersection(routed))
         let usable = links.filter { $0.isUsable && addressed.contains($0.name) }
         // The kernel removes the routes of a link that is switched off. If one is there, it has further links that are up,
         // and the kernel names the first link only.

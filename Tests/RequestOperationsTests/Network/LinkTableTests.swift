@@ -41,6 +41,14 @@ import Testing
         #expect((Self.reading([flags]).level == .local) == isUsable)
     }
 
+    @Test(arguments: [([], .none), (["n2"], .none), (["n1"], .routed)] as [(Set<String>, NetworkPath.Level)])
+    func `An address that holds on its link only counts with a default route by it`(
+        routed: Set<String>, level: NetworkPath.Level
+    ) {
+        let table = LinkTable(links: Self.links([Self.usable]), linkAddressed: ["n1"], routed: routed)
+        #expect(table.reading { _ in "" }.level == level)
+    }
+
     @Test func `A route by another link does not count for this one`() {
         #expect(Self.reading([Self.usable, Self.usable], routed: ["n2"]).level == .local)
     }
