@@ -9,7 +9,7 @@
     /// thread of its own: Dispatch watches its socket.
     ///
     /// What a message says does not matter. The kernel reports neither everything that follows from a change, nor what
-    /// did not fit into the socket. So the whole state is read anew.
+    /// did not fit into the socket. So the whole state is read anew, once for all messages of a tenth of a second.
     final class RouteMonitor: PathMonitor {
         let initial: NetworkPath.Reading
 
@@ -19,6 +19,7 @@
         // Set by `init`, and afterwards used only on the queue.
         /// How many readings in a row have failed. After a failure the last report stays valid until one succeeds.
         private nonisolated(unsafe) var failures: Int
+        private nonisolated(unsafe) var isReadingScheduled = false
         /// `nil` when nothing is reported: before the start and after the end.
         private nonisolated(unsafe) var source: (any DispatchSourceRead)?
 
@@ -79,23 +80,22 @@
             source = nil
         }
 
-        /// Takes all pending messages, and then reads the state once.
+        /// Takes the pending messages, and has the state read after them. The source fires again if some are left.
         private func receive(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
             guard source != nil else { return }
-            while true {
+            loop: for _ in 0..<1_000 {
                 // The rest of a message is dropped. 0x40 is MSG_DONTWAIT.
                 var byte: UInt8 = 0
                 let count = recv(channel.fileDescriptor, &byte, 1, 0x40)
                 guard count <= 0 else { continue }
                 switch errno {
                 case _ where count == 0: return fail(tell)
-                case EAGAIN:
-                    // After a failed reading another one follows anyway.
-                    return failures == 0 ? readNow(tell) : ()
+                case EAGAIN: break loop
                 case EINTR, ENOBUFS: continue
                 default: return fail(tell)
                 }
             }
+            readLater(tell)
         }
 
         /// Ends the reports. The machine counts as reachable from then on.
@@ -104,20 +104,20 @@
             tell(.unknown)
         }
 
-        private func readNow(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
-            guard let reading = read() else {
-                failures += 1
-                return readLater(tell)
-            }
-            failures = 0
-            tell(reading)
-        }
-
+        /// Schedules a reading, unless one is scheduled. That one comes after all messages that have been taken.
         private func readLater(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
-            // The delay grows from a tenth of a second to about ten seconds.
-            queue.asyncAfter(deadline: .now() + .milliseconds(50 << min(failures, 8))) { [weak self] in
+            guard !isReadingScheduled else { return }
+            isReadingScheduled = true
+            // The delay is a tenth of a second. With each failure it grows, to about ten seconds.
+            queue.asyncAfter(deadline: .now() + .milliseconds(100 << min(failures, 7))) { [weak self] in
                 guard let self, source != nil else { return }
-                readNow(tell)
+                isReadingScheduled = false
+                guard let reading = read() else {
+                    failures += 1
+                    return readLater(tell)
+                }
+                failures = 0
+                tell(reading)
             }
         }
     }
@@ -206,7 +206,7 @@ struct LinkTable {
     /// The columns are: link, destination, gateway, flags, three counters, mask. A route that leads nowhere has no link
     /// or the flag RTF_REJECT.
     mutating func addRoutes(ipv4 content: String) {
-        for words in Self.words(content) where words.count >= 8 && words[1] == "00000000" && words[7] == "00000000" {
+        for words in Self.lines(of: content, second: "00000000") where words.count >= 8 && words[7] == "00000000" {
             if words[0] != "*", let flags = UInt32(words[3], radix: 16), flags & 0x200 == 0 {
                 routed.insert(String(words[0]))
             }
@@ -218,7 +218,7 @@ struct LinkTable {
     /// The columns are: destination and the length of its prefix, source and the length of its prefix, gateway, three
     /// counters, flags, link.
     mutating func addRoutes(ipv6 content: String) {
-        for words in Self.words(content) where words.count >= 10 && words[1] == "00" {
+        for words in Self.lines(of: content, second: "00") where words.count >= 10 {
             if let flags = UInt32(words[8], radix: 16), flags & 0x200 == 0 { routed.insert(String(words[9])) }
         }
     }
@@ -228,14 +228,28 @@ struct LinkTable {
     ///
     /// The columns are: address, number of the link, length of the prefix, scope, flags, link.
     mutating func addAddresses(ipv6 content: String) {
-        for words in Self.words(content) where words.count >= 6 && (words[3] == "00" || words[3] == "40") {
+        for words in Self.lines(of: content) where words.count >= 6 && (words[3] == "00" || words[3] == "40") {
             // IFA_F_TENTATIVE
             if let flags = UInt32(words[4], radix: 16), flags & 0x40 == 0 { addressed.insert(String(words[5])) }
         }
     }
 
-    private static func words(_ content: String) -> [[Substring]] {
-        content.split(separator: "\n").map { $0.split(whereSeparator: \.isWhitespace) }
+    /// The words of each line that has this second word, or of all lines.
+    ///
+    /// A router has thousands of routes. So a line is split only when its turn comes and its second word is right.
+    private static func lines(of content: String, second: String? = nil) -> some Sequence<[Substring]> {
+        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        return sequence(state: content.utf8[...]) { rest in
+            while !rest.isEmpty {
+                let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+                rest = rest[line.endIndex...].dropFirst()
+                let word = line.drop { !isBlank($0) }.drop(while: isBlank).prefix { !isBlank($0) }
+                if second.map({ word.elementsEqual($0.utf8) }) ?? true {
+                    return line.split(whereSeparator: isBlank).map { Substring($0) }
+                }
+            }
+            return nil
+        }
     }
 
     /// The state of the path: among the usable links, one with a default route comes first, and then the oldest.

@@ -111,6 +111,12 @@ import Testing
         #expect(table.routed == ["eth0"])
     }
 
+    @Test func `Blanks in a row separate two words`() {
+        var table = LinkTable()
+        table.addRoutes(ipv4: "eth0  00000000 \t0200C90A\t0003\t0\t0\t0\t00000000\n")
+        #expect(table.routed == ["eth0"])
+    }
+
     @Test func `A default route that leads nowhere is none`() {
         var table = LinkTable()
         table.addRoutes(

@@ -14,9 +14,9 @@
             private let answers: Locked<[NetworkPath.Reading?]>
             private let count = Locked(0)
 
-            init(_ answers: [NetworkPath.Reading?]) {
+            init(_ answers: [NetworkPath.Reading?], over kind: __socket_type = SOCK_SEQPACKET) {
                 var ends: [Int32] = [-1, -1]
-                precondition(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
+                precondition(socketpair(AF_UNIX, Int32(kind.rawValue), 0, &ends) == 0)
                 channel = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
                 peer = FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
                 self.answers = Locked(answers)
@@ -31,8 +31,8 @@
                 }
             }
 
-            func tell(times: Int = 1) throws {
-                for _ in 0..<times { try peer.write(contentsOf: Data("news".utf8)) }
+            func tell(_ news: String = "news", times: Int = 1) throws {
+                for _ in 0..<times { try peer.write(contentsOf: Data(news.utf8)) }
             }
 
             func close() throws { try peer.close() }
@@ -60,6 +60,15 @@
             await told.count(1)
             monitor.stop()
             #expect(told.elements[0].level == .routed && kernel.readings == 2)
+        }
+
+        @Test func `Changes are taken to the last however many there are`() async throws {
+            // Each byte of a stream is one message. Its end is seen only behind them.
+            let kernel = Kernel(Array(repeating: Self.offline, count: 10), over: SOCK_STREAM)
+            try kernel.tell(String(repeating: "n", count: 4_000))
+            try kernel.close()
+            let path = NetworkPath(watching: kernel.monitor())
+            await eventually { path.level == .routed }
         }
 
         @Test func `A reading that fails twice is done again`() async throws {

@@ -11,6 +11,7 @@
         .timeLimit(.minutes(15)))
     struct RouteMonitorTests {
         private let namespace = NetworkNamespace()
+        private let readings = Locked(0)
 
         /// A path in the namespace, where a pair of linked interfaces is made, of which the first is down.
         private func path() async throws -> NetworkPath {
@@ -27,13 +28,21 @@
         /// A monitor whose socket is in the namespace, and which reads there. What it asks of Dispatch must not be asked
         /// there.
         private func monitor() async throws -> RouteMonitor {
-            let namespace = namespace
+            let (namespace, readings) = (namespace, readings)
             let channel = try await namespace.run { try #require(RouteMonitor.openChannel()) }
             return try await onBlockingThread {
                 RouteMonitor(channel: channel) {
-                    namespace.wait { LinkTable.read()?.reading(description: LinkTable.description) }
+                    defer { readings.withLock { $0 += 1 } }
+                    return namespace.wait { LinkTable.read()?.reading(description: LinkTable.description) }
                 }
             }
+        }
+
+        /// Makes a change, and waits until the state has been read anew.
+        private func change(_ line: String) async throws {
+            let count = readings.withLock { $0 }
+            try await namespace.ip(line)
+            await eventually { readings.withLock { $0 } > count }
         }
 
         /// Waits for a value of a path.
@@ -180,7 +189,7 @@
             let operation = URLRequestOperation(anyRequest, configuration: configuration)
             OperationQueue().addOperation(operation)
             await eventually { path.waitingCount == 1 }
-            try await namespace.ip("addr add 10.201.0.9/24 dev test0")
+            try await change("addr add 10.201.0.9/24 dev test0")
             #expect(transport.requests.isEmpty)
             try await namespace.ip("link set test0 up")
             _ = try await operation.value
@@ -210,7 +219,7 @@
                 "link set test0 mtu 1400", "addr add 10.201.0.9/24 dev test0", "link add test2 type veth",
                 "link set test2 up", "link del test2", "addr del 10.201.0.9/24 dev test0",
             ]
-            for line in lines { try await namespace.ip(line) }
+            for line in lines { try await change(line) }
         }
     }
 #endif
