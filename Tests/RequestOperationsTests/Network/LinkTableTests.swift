@@ -154,6 +154,19 @@ import Testing
         }
     }
 
+    #if os(Linux)
+        @Test func `The table of this machine has a loopback`() throws {
+            let table = try #require(LinkTable.read())
+            // IFF_LOOPBACK
+            #expect(table.links.contains { $0.flags & 0x8 != 0 })
+        }
+
+        @Test func `Each link of this machine that has an address is in its table`() throws {
+            let table = try #require(LinkTable.read())
+            #expect(table.addressed.union(table.linkAddressed).isSubset(of: table.links.map(\.name)))
+        }
+    #endif
+
     private static func ipv6Route(_ length: String, flags: String = "00000003", link: String) -> String {
         let none = String(repeating: "0", count: 32)
         return "\(none) \(length) \(none) 00 \(none) 00000400 00000001 00000000 \(flags) \(link)\n"
