@@ -204,7 +204,7 @@ struct LinkTable {
     /// Adds the default routes of the main table, from the content of `/proc/net/route`.
     ///
     /// The columns are: link, destination, gateway, flags, three counters, mask. A route that leads nowhere has no link
-    /// or the flag RTF_REJECT.
+    /// or the flag RTF_REJECT. Of a route by several links, the kernel names only the first hop.
     mutating func addRoutes(ipv4 content: String) {
         for words in Self.lines(of: content, second: "00000000") where words.count >= 8 && words[7] == "00000000" {
             if words[0] != "*", let flags = UInt32(words[3], radix: 16), flags & 0x200 == 0 {
@@ -213,7 +213,8 @@ struct LinkTable {
         }
     }
 
-    /// Adds the default routes from the content of `/proc/net/ipv6_route`.
+    /// Adds the default routes from the content of `/proc/net/ipv6_route`. That file lists the routes of all tables, and
+    /// has no column for the table.
     ///
     /// The columns are: destination and the length of its prefix, source and the length of its prefix, gateway, three
     /// counters, flags, link.
