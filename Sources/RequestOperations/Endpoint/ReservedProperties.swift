@@ -147,8 +147,9 @@ enum ReservedProperties {
                 let settings = ParameterSettings(naming: notes.naming, transform: notes.transform)
                 return try text(of: ParameterTreeEncoder.node(of: value, at: ParameterKey(name), settings)) == written
             }
-            guard try isWritten(stored[key] ?? value(key, of: endpoint)), try !others.values.contains(where: isWritten)
-            else {
+            // What is stored under the name may be the storage of a computed property, of any type.
+            let own = (stored[key] as? any Encodable) ?? value(key, of: endpoint)
+            guard try isWritten(own), try !others.values.contains(where: isWritten) else {
                 throw EndpointProblem(
                     description: "A property is encoded as '\(name)', a name of the protocol Endpoint, and would"
                         + " be left out: wrap it, as in @Query(\"\(name)\").")

@@ -195,6 +195,21 @@ import Testing
         #expect(try Backing().urlRequest(relativeTo: base).httpMethod == "PUT")
     }
 
+    private struct Encoding: Endpoint {
+        typealias Response = Data
+        private let _path: @Sendable () -> String = { "x/y" }
+        var path: String { _path() }
+        enum CodingKeys: CodingKey { case path }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(path, forKey: .path)
+        }
+    }
+
+    @Test func `The storage of an encoded property need not be encodable`() throws {
+        #expect(try Encoding().urlRequest(relativeTo: base).url?.absoluteString == "http://a.example/x/y")
+    }
+
     @propertyWrapper private struct Mine<Value: Encodable>: Encodable {
         var wrappedValue: Value
         func encode(to encoder: any Encoder) throws { try wrappedValue.encode(to: encoder) }
