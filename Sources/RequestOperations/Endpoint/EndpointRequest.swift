@@ -192,13 +192,14 @@ struct EndpointURL {
         // A reference does not inherit the fragment of its base (RFC 3986, section 5.2.2).
         let fragment = (second ?? first).escapedFragment.map { "#" + $0 } ?? ""
         let text = (queries.isEmpty ? location : location + "?" + queries.joined(separator: "&")) + fragment
-        guard let joined = URL(string: text, encodingInvalidCharacters: false) else {
+        // Most URLs have no user, and to split one is slow.
+        let mayHaveUser = text.utf8.contains(UInt8(ascii: "@"))
+        guard let joined = URL(string: text, encodingInvalidCharacters: false),
+            var parts = mayHaveUser ? URLComponents(url: joined, resolvingAgainstBaseURL: true) : URLComponents()
+        else {
             throw Self.bad("the path and the base do not make a URL")
         }
-        // Most URLs have no user, and to split one is slow.
-        guard text.utf8.contains(UInt8(ascii: "@")),
-            var parts = URLComponents(url: joined, resolvingAgainstBaseURL: true), let user = parts.user
-        else {
+        guard let user = parts.user else {
             url = joined
             authorization = nil
             return
