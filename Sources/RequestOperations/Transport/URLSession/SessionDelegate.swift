@@ -35,8 +35,7 @@ extension URLSessionTransport {
 
             /// Makes a delegate for tasks of a session with another delegate, which is asked for credentials as well.
             init(inPlaceOf delegate: (any URLSessionDelegate)?) {
-                let next = delegate as? any URLSessionTaskDelegate
-                judge = SessionJudge(forwardingTo: next, pins: [], passesOnCredentials: true)
+                judge = SessionJudge(forwardingTo: delegate, pins: [], passesOnCredentials: true)
                 super.init()
             }
 
@@ -154,12 +153,12 @@ extension URLSessionTransport {
     /// Judges the certificates of servers by pins, and passes on to another delegate what ours does not use.
     // Unchecked: the reference is never set again, and the runtime clears it safely.
     final class SessionJudge: @unchecked Sendable {
-        private weak var next: (any URLSessionTaskDelegate)?
+        private weak var next: (any URLSessionDelegate)?
         private let pins: [HostPins]
         /// Whether the other delegate is asked for names and passwords as well.
         let passesOnCredentials: Bool
 
-        init(forwardingTo next: (any URLSessionTaskDelegate)?, pins: [HostPins], passesOnCredentials: Bool = false) {
+        init(forwardingTo next: (any URLSessionDelegate)?, pins: [HostPins], passesOnCredentials: Bool = false) {
             self.next = next
             self.pins = pins
             self.passesOnCredentials = passesOnCredentials
@@ -190,16 +189,17 @@ extension URLSessionTransport {
             forward(challenge, session, task, completionHandler)
         }
 
-        /// Asks the other delegate in the order of URLSession: its method of the session, if it has one, then that of the task.
+        /// Asks the other delegate as URLSession does. Its method of the session, if it has one, answers what concerns the
+        /// session. Its method of the task answers the rest.
         private func forward(
             _ challenge: URLAuthenticationChallenge, _ session: URLSession, _ task: URLSessionTask,
             _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
             let ofSession = #selector((any URLSessionDelegate).urlSession(_:didReceive:completionHandler:))
             let ofTask = #selector((any URLSessionTaskDelegate).urlSession(_:task:didReceive:completionHandler:))
-            if let next, next.responds(to: ofSession) {
+            if let next, challenge.concernsSession, next.responds(to: ofSession) {
                 next.urlSession?(session, didReceive: challenge, completionHandler: completionHandler)
-            } else if let next, next.responds(to: ofTask) {
+            } else if let next = delegate, next.responds(to: ofTask) {
                 next.urlSession?(session, task: task, didReceive: challenge, completionHandler: completionHandler)
             } else {
                 completionHandler(.performDefaultHandling, nil)
@@ -211,8 +211,8 @@ extension URLSessionTransport {
             return certificates.compactMap { PinCheck.Certificate(der: SecCertificateCopyData($0) as Data) }
         }
 
-        /// The delegate that the rest is passed on to.
-        fileprivate var delegate: (any URLSessionTaskDelegate)? { next }
+        /// The other delegate if it hears of tasks.
+        fileprivate var delegate: (any URLSessionTaskDelegate)? { next as? any URLSessionTaskDelegate }
     }
 
     extension URLSessionTransport.Delegate {
@@ -241,6 +241,14 @@ extension URLSessionTransport {
             case NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate: false
             default: true
             }
+        }
+
+        /// Whether the challenge is one of the kinds that URLSession asks the delegate of the session about.
+        fileprivate var concernsSession: Bool {
+            [
+                NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
+                NSURLAuthenticationMethodClientCertificate, NSURLAuthenticationMethodServerTrust,
+            ].contains(protectionSpace.authenticationMethod)
         }
     }
 #endif
