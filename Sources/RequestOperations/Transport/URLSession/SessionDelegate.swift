@@ -265,7 +265,7 @@ extension URLSessionTransport {
 
         override init() {
             super.init()
-            // The transport requires this of every session's queue.
+            // This tells Foundation that the queue is serial.
             maxConcurrentOperationCount = 1
         }
 
