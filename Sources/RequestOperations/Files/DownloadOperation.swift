@@ -91,7 +91,12 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     ///   - provider: Provides the URL. Called before the first attempt. Called again before a later attempt if the server
     ///     has refused the URL with 401, 403 or 410 after it served an earlier attempt. That attempt follows at once. What
     ///     the provider throws fails the attempt, in the stage `process`.
-    ///   - destination: Where the file goes. See the other initialiser for this and all that follows.
+    ///   - destination: Where the file goes.
+    ///   - ifExists: What happens if there is a file already. ``ExistingFilePolicy/fail`` by default.
+    ///   - resumption: When the download goes on where it broke off. ``DownloadResumption/betweenAttempts`` by default.
+    ///   - segments: How many parts of the file are downloaded at once. 1 by default.
+    ///   - checksum: The digest that the file must have. `nil`, the default, means any.
+    ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
     public init(
         from provider: @escaping @Sendable () async throws -> URL, to destination: DownloadDestination,
         ifExists: ExistingFilePolicy = .fail, resume resumption: DownloadResumption = .betweenAttempts,
