@@ -1,11 +1,11 @@
-/// What a client does for one submission. It runs the hooks at the stages of a request of its own, writes the log, and tells
+/// What a client does for one submission. It runs the hooks at the stages of the client's own requests, writes the log, and calls
 /// observers, streams and completions.
 final class ClientCall: RequestParticipant {
     typealias Call = @Sendable () -> Void
 
     private struct State {
         var hearsSteps = false
-        /// The method after the request hooks, and the request before them. `nil` until it has begun.
+        /// The method after the request hooks, and the request before them. `nil` until the request begins.
         var begun: (method: String, prepared: PreparedRequest)?
         var line = CallbackLine()
     }
@@ -13,9 +13,9 @@ final class ClientCall: RequestParticipant {
     let client: RequestClient
     let submission: Submission
     private let settings: Box<ClientSettings>
-    /// The request, if it is started alone. `nil` for what the client has not made.
+    /// The request that is sent if it is started alone. `nil` for an operation that the client did not make.
     private let alone: PreparedRequest?
-    /// Makes the request of a member of a batch, a chain or a group. `nil` if it is the same.
+    /// Makes the request of a member of a batch, a chain or a group. `nil` if that request is the same.
     private let makeMember: (@Sendable () -> PreparedRequest)?
     private let state = Locked(State())
 
@@ -35,15 +35,15 @@ final class ClientCall: RequestParticipant {
 
     var callbackQueue: DispatchQueue { settings.value.callbackQueue }
 
-    /// Records that the submission is to be carried out. Returns `false` if that comes too late.
+    /// Records that the submission will run. Returns `false` if the client no longer accepts it.
     func activate(isMember: Bool = false) -> Bool {
         client.table.withLock { $0.activate(submission.id, isMember: isMember) }
     }
 
     // MARK: The request
 
-    /// A request that a retry decision has put in the place of the original one stays. If this throws, the next attempt begins
-    /// the request again.
+    /// If a retry decision has replaced the original request, the replacement stays. If this throws, the next attempt begins the
+    /// request again.
     func begin(_ request: URLRequest, isMember: Bool) async throws -> URLRequest? {
         guard let alone, state.withLock({ $0.begun == nil }) else { return nil }
         guard activate(isMember: isMember) else { throw RequestError(.clientShutDown, stage: .process) }
@@ -54,7 +54,7 @@ final class ClientCall: RequestParticipant {
         var begun = isReplaced ? prepared.request : request
         let hooks = hooks(isMember)
         for case .request(let change) in hooks { try await change(&begun, submission) }
-        // A stage that was left behind must not begin the request beside the next attempt.
+        // A stage of an abandoned attempt must not begin the request while the next attempt runs.
         try Task.checkCancellation()
         let method = begun.httpMethod ?? "GET"
         state.withLock { $0.begun = (method, prepared) }
@@ -62,8 +62,8 @@ final class ClientCall: RequestParticipant {
         return isReplaced || !hooks.isEmpty ? begun : nil
     }
 
-    /// A request that has a body itself keeps it. One with another method than it began with has none, because a retry decision
-    /// has replaced it.
+    /// A request with a body of its own keeps that body. A request whose method has changed gets no body, because a retry
+    /// decision has replaced it.
     func complete(_ task: inout TransportTask, from original: URLRequest) throws {
         guard let (method, prepared) = state.withLock({ $0.begun }) else { return }
         if prepared.isUpload { task.isUpload = true }
@@ -117,7 +117,7 @@ final class ClientCall: RequestParticipant {
 
     // MARK: Who is told
 
-    /// Hears the steps of a request from now on, if anyone wants to know of them.
+    /// Listens to the steps of a request from now on, if anyone observes them.
     func hearStepsIfWanted() {
         if settings.value.log.isEnabled || client.observers.wantSteps { hearSteps() }
     }
@@ -193,9 +193,9 @@ final class ClientCall: RequestParticipant {
     }
 }
 
-/// The calls back for one submission: one at a time, in order, and the completions last. A pure value.
+/// The callbacks for one submission: one at a time, in order, with the completions last. A pure value.
 private struct CallbackLine {
-    /// `nil` as long as there was nothing to call.
+    /// `nil` until there is something to call.
     private var line: TellingLine<ClientCall.Call>?
     /// The completions. `nil` once the end has come.
     private var completions: [ClientCall.Call]? = []
@@ -240,7 +240,7 @@ struct ConsoleLog: Sendable {
         write(line)
     }
 
-    /// Writes the steps that are no secret and not too many.
+    /// Writes the steps that hold no secret and are not too frequent.
     func line(_ event: RequestEvent) {
         switch event.step {
         case .attemptFailed, .redirected, .waits, .waitsForConnectivity, .abandoned, .ended:
@@ -267,7 +267,7 @@ struct ConsoleLog: Sendable {
 }
 
 extension URLRequest {
-    /// Whether two requests are the same in all that a retry decision replaces. On Linux, `==` ignores fields and bodies.
+    /// Whether two requests agree in everything that a retry decision can replace. On Linux, `==` ignores fields and bodies.
     fileprivate func isSame(as other: URLRequest) -> Bool {
         self == other && httpMethod == other.httpMethod && allHTTPHeaderFields == other.allHTTPHeaderFields
             && httpBody == other.httpBody && httpBodyStream === other.httpBodyStream

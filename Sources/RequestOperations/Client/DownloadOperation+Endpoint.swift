@@ -7,10 +7,10 @@ extension DownloadOperation {
     ///   - endpoint: The endpoint. Its properties are read now.
     ///   - baseURL: See ``Endpoint/urlRequest(relativeTo:)``.
     ///   - destination: Where the file goes.
-    ///   - ifExists: What happens if there is a file already. ``ExistingFilePolicy/fail`` by default.
-    ///   - resumption: When the download goes on where it broke off. ``DownloadResumption/betweenAttempts`` by default.
-    ///   - segments: How many parts of the file are downloaded at once. 1 by default: the file comes in one response. So it
-    ///     does without resumption, and for any request that is not resumed.
+    ///   - ifExists: What happens if the destination already has a file. ``ExistingFilePolicy/fail`` by default.
+    ///   - resumption: When the download resumes. ``DownloadResumption/betweenAttempts`` by default.
+    ///   - segments: How many parts of the file are downloaded at once. 1 by default: the file comes in one response. A download
+    ///     that is not resumed always comes in one response.
     ///   - checksum: The digest that the file must have. `nil`, the default, means any.
     ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
     public convenience init(

@@ -1,12 +1,12 @@
 /// A request of a client, made from its call, its options and the defaults.
 struct PreparedRequest: Sendable {
-    /// The request of the operation before hooks. If it could not be made, this has only the method and the base URL, for the
-    /// errors.
+    /// The request of the operation before hooks. If it could not be made, this has only the method and the base URL, which
+    /// errors report.
     var request: URLRequest
     let userInfo: [String: any Sendable]
     /// Makes the body for each attempt, if the request itself does not hold it.
     private(set) var makeBody: (@Sendable () throws -> RequestBody)?
-    /// Whether the caller gave the body as it is sent, or files for it. Such a body must arrive.
+    /// Whether the caller supplied the body itself, or files for it. A redirect must not drop such a body.
     let isUpload: Bool
     /// Why the request could not be made. The operation fails with it when it begins.
     private(set) var problem: (any Error)?
@@ -14,7 +14,7 @@ struct PreparedRequest: Sendable {
     /// Makes the request of a path and parameters.
     ///
     /// - Parameters:
-    ///   - path: A path or an absolute URL. It is no template, so braces stand for themselves.
+    ///   - path: A path or an absolute URL. It is not a template, so braces have no special meaning.
     ///   - object: A value whose members are parameters.
     init(
         _ method: HTTPMethod, _ path: String, object: (any Encodable & Sendable)?,
@@ -100,7 +100,7 @@ extension URLRequest {
         guard !fields.isEmpty else { return }
         let isElsewhere = baseURL.map { Origin($0) != Origin(url) } ?? false
         for (name, value) in fields where self.value(forHTTPHeaderField: name) == nil {
-            // As a redirect judges it.
+            // A redirect applies the same rule.
             let isCredential =
                 Redaction.default.hides(field: name)
                 || redirects.credentialFields.contains { $0.utf8.isSameFieldName(as: name.utf8) }

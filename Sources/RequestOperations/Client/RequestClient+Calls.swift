@@ -1,7 +1,7 @@
 /// Calls that await their value.
 ///
-/// All have the parameters of `operation(_:_:object:parameters:as:_:)`, or take a decoder instead of a type. To cancel the
-/// Task cancels the request. Parameters may come from variables of any encodable types, such as `["id": id, "q": text]`.
+/// All have the parameters of `operation(_:_:object:parameters:as:_:)`, or take a decoder instead of a type. Cancelling the Task
+/// cancels the request. Parameters may come from variables of any encodable types, such as `["id": id, "q": text]`.
 extension RequestClient {
     /// Gets a value. See `operation(_:_:object:parameters:as:_:)` for the parameters.
     public func get<Value: Decodable & Sendable>(
@@ -142,7 +142,7 @@ extension RequestClient {
         try await value(of: made(draft(endpoint, edit), endpoint.responseDecoder, isStandard: true))
     }
 
-    /// - Parameter isStandard: Whether the call is shared as the client says, if its options do not say.
+    /// - Parameter isStandard: Whether the client decides about sharing if the options of the call do not.
     private func value<Value: Sendable>(
         of method: HTTPMethod, _ path: String, _ object: (any Encodable & Sendable)?,
         _ parameters: [String: ParameterValue], _ decoder: ResponseDecoder<Value>, isStandard: Bool = false,
@@ -158,7 +158,7 @@ extension RequestClient {
         (operation(of: draft, decoder), Flights.Key(draft, isStandard: isStandard, Value.self))
     }
 
-    /// - Parameter made: An operation, and the way in which it may be shared. `nil` if it is not.
+    /// - Parameter made: An operation, and how it may be shared. `nil` if it is not shared.
     private func value<Value: Sendable>(
         of made: (operation: URLRequestOperation<Value>, key: Flights.Key?)
     ) async throws -> Value {

@@ -6,11 +6,11 @@ extension RequestClient {
     ///   - path: As for other requests. The method is GET.
     ///   - destination: Where the file goes.
     ///   - parameters: Parameters for the query. None by default.
-    ///   - ifExists: What happens if there is a file already. ``ExistingFilePolicy/fail`` by default.
-    ///   - resumption: When the download goes on where it broke off. ``DownloadResumption/betweenAttempts`` by default.
+    ///   - ifExists: What happens if the destination already has a file. ``ExistingFilePolicy/fail`` by default.
+    ///   - resumption: When the download resumes. ``DownloadResumption/betweenAttempts`` by default.
     ///   - segments: How many parts of the file are downloaded at once. 1 by default.
     ///   - checksum: The digest that the file must have. `nil`, the default, means any.
-    ///   - edit: Sets what else differs for this request. Called once, before this function returns.
+    ///   - edit: Sets other options of this request. Called once, before this function returns.
     public func downloadOperation(
         _ path: String, to destination: DownloadDestination, parameters: [String: ParameterValue] = [:],
         ifExists: ExistingFilePolicy = .fail, resume resumption: DownloadResumption = .betweenAttempts,
@@ -70,7 +70,7 @@ extension RequestClient {
     ///   - method: `POST` by default.
     ///   - parameters: Parameters for the query. None by default.
     ///   - decoder: Makes the value.
-    ///   - edit: Sets what else differs, such as a `Content-Type` in ``RequestOptions/fields``.
+    ///   - edit: Sets other options, such as a `Content-Type` in ``RequestOptions/fields``.
     public func uploadOperation<Value: Sendable>(
         _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
         decoder: ResponseDecoder<Value>, _ edit: (inout RequestOptions) -> Void = { _ in }
@@ -89,7 +89,7 @@ extension RequestClient {
     ///   - method: `POST` by default.
     ///   - parameters: Parameters for the form. None by default.
     ///   - decoder: Makes the value.
-    ///   - edit: Sets what else differs for this request.
+    ///   - edit: Sets other options of this request.
     public func uploadOperation<Value: Sendable>(
         files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
         parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
@@ -101,8 +101,7 @@ extension RequestClient {
         }
     }
 
-    /// Makes the operation of an upload whose value is decoded as that of
-    /// `operation(_:_:object:parameters:as:_:)`.
+    /// Makes the operation of an upload. Its value is decoded as in `operation(_:_:object:parameters:as:_:)`.
     public func uploadOperation<Value: Decodable & Sendable>(
         _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
         as type: Value.Type, _ edit: (inout RequestOptions) -> Void = { _ in }
@@ -110,8 +109,7 @@ extension RequestClient {
         uploadOperation(body, to: path, method: method, parameters: parameters, decoder: standardDecoder(), edit)
     }
 
-    /// Makes the operation of an upload of files whose value is decoded as that of
-    /// `operation(_:_:object:parameters:as:_:)`.
+    /// Makes the operation of an upload of files. Its value is decoded as in `operation(_:_:object:parameters:as:_:)`.
     public func uploadOperation<Value: Decodable & Sendable>(
         files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
         parameters: [String: ParameterValue] = [:], as type: Value.Type,
@@ -130,7 +128,7 @@ extension RequestClient {
     ///   - parameters: Parameters for the query. None by default.
     ///   - uploadProtocol: How the body gets to the server.
     ///   - decoder: Makes the value from the last response.
-    ///   - edit: Sets what else differs for this request. A ``RequestOptions/body`` replaces the body.
+    ///   - edit: Sets other options of this request. A ``RequestOptions/body`` replaces the body.
     public func uploadOperation<Value: Sendable>(
         _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
         by uploadProtocol: UploadProtocol, decoder: ResponseDecoder<Value>,

@@ -12,7 +12,7 @@ extension RequestClient {
     ///   - parameters: Parameters, which win over those of the object. They go into the query for GET, HEAD and DELETE, and
     ///     into the body for other methods. None by default.
     ///   - type: The type of the value.
-    ///   - edit: Sets what else differs for this request. Called once, before this function returns.
+    ///   - edit: Sets other options of this request. Called once, before this function returns.
     /// - Returns: The operation. If the request cannot be made, it fails with the reason.
     public func operation<Value: Decodable & Sendable>(
         _ method: HTTPMethod, _ path: String, object: (any Encodable & Sendable)? = nil,
@@ -32,8 +32,7 @@ extension RequestClient {
         operation(method, path, object: object, parameters: parameters.erased, decoder: standardDecoder(), edit)
     }
 
-    /// Makes the operation of a request whose value a decoder makes. See
-    /// `operation(_:_:object:parameters:as:_:)`.
+    /// Makes the operation of a request. A decoder makes its value. See `operation(_:_:object:parameters:as:_:)`.
     public func operation<Value: Sendable>(
         _ method: HTTPMethod, _ path: String, object: (any Encodable & Sendable)? = nil,
         parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
@@ -46,7 +45,7 @@ extension RequestClient {
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint. The request uses the values that its properties have now.
-    ///   - edit: Sets what else differs for this request. Called once, before this function returns.
+    ///   - edit: Sets other options of this request. Called once, before this function returns.
     public func operation<Subject: Endpoint>(
         for endpoint: Subject, _ edit: (inout RequestOptions) -> Void = { _ in }
     ) -> URLRequestOperation<Subject.Response> { operation(of: draft(endpoint, edit), endpoint.responseDecoder) }
@@ -59,9 +58,9 @@ extension RequestClient {
     /// for try await users in client.pages(of: "users", as: [User].self) { print(users.count) }
     /// ```
     ///
-    /// Each page is a request of this client, with its fields, hooks and observers. The settings are those of this call. The
-    /// parameters go with the first page only, because the link to the next one has its own. If the first request cannot be
-    /// made, the sequence throws the reason. The parameters are those of `get(_:parameters:as:_:)`.
+    /// Each page is a request of this client, with its fields, hooks and observers. The client's settings are read when this
+    /// function is called. The parameters are sent with the first page only, because the link to the next page has its own. If
+    /// the first request cannot be made, the sequence throws the reason. The parameters are those of `get(_:parameters:as:_:)`.
     public func pages<Value: Decodable & Sendable>(
         of path: String, parameters: [String: ParameterValue] = [:], as type: Value.Type = Value.self,
         _ edit: (inout RequestOptions) -> Void = { _ in }
@@ -98,9 +97,9 @@ extension RequestClient {
         let method: HTTPMethod
         let path: String
         var endpointType: Any.Type?
-        /// The request, if it is started alone.
+        /// The request that is sent if it is started alone.
         var alone: PreparedRequest
-        /// Makes the request of a member of a batch, a chain or a group. `nil` if it is the same.
+        /// Makes the request of a member of a batch, a chain or a group. `nil` if that request is the same.
         var makeMember: (@Sendable () -> PreparedRequest)?
 
         var configuration: RequestConfiguration {

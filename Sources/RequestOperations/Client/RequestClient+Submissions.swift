@@ -1,6 +1,6 @@
 /// Submitting, looking up and cancelling.
 extension RequestClient {
-    /// Adds an operation to the ``queue``: a request of this client, a batch, a chain, a group.
+    /// Adds an operation to the ``queue``: a request of this client, a batch, a chain or a group.
     ///
     /// ```swift
     /// let id = client.submit(client.operation(.get, "users", as: [User].self)) { result in show(result) }
@@ -8,9 +8,9 @@ extension RequestClient {
     /// ```
     ///
     /// - Parameters:
-    ///   - operation: The operation, which is in no queue. After ``shutdown(draining:)`` it ends at once, as failed or
+    ///   - operation: The operation, which must not be in a queue. After ``shutdown(draining:)`` it ends at once, as failed or
     ///     cancelled.
-    ///   - tag: A name by which it can be cancelled with others. A request of this client has that of its options.
+    ///   - tag: A name for cancelling several submissions together. A request of this client keeps the tag of its options.
     ///   - completion: Called with the result on the ``callbackQueue``, after all observers. Does nothing by default.
     /// - Returns: The identifier. It is valid until the operation has ended.
     @discardableResult
@@ -29,8 +29,8 @@ extension RequestClient {
     /// Adds an operation of another class to the ``queue``, such as a `BlockOperation`.
     ///
     /// - Parameters:
-    ///   - operation: The operation, which is in no queue. After ``shutdown(draining:)`` it is cancelled.
-    ///   - tag: A name by which it can be cancelled with others.
+    ///   - operation: The operation, which must not be in a queue. After ``shutdown(draining:)`` it is cancelled.
+    ///   - tag: A name for cancelling several submissions together.
     /// - Returns: The identifier. It is valid until the operation has ended.
     @discardableResult
     @_disfavoredOverload
@@ -51,7 +51,7 @@ extension RequestClient {
         let call = ClientCall(of: self, submission, settings.withLock { $0 })
         note(call)
         if let completion { call.callBackAfterEnd(completion) }
-        // The client itself does not want the result: a Task that awaits it may leave and cancel the operation.
+        // The client itself does not need the result. So a Task that awaits the operation may stop waiting and cancel it.
         operation.announceFinish(wantsResult: completion != nil) { [weak operation] in
             call.ended(with: operation?.failureOfFinished)
             call.wasAnnounced()
@@ -60,7 +60,7 @@ extension RequestClient {
         return submission.id
     }
 
-    /// Adds an operation to the queue, or ends it if it comes too late.
+    /// Adds an operation to the queue, or ends the operation after a shutdown.
     private func start(_ operation: Operation, of call: ClientCall) {
         if call.activate() { return queue.addOperation(operation) }
         guard call.isOfRequest, let request = operation as? any StartableOperation else { return operation.discard() }
@@ -71,13 +71,13 @@ extension RequestClient {
     /// Runs many operations as one; see ``RequestBatch``.
     ///
     /// - Parameters:
-    ///   - operations: The members, which are in no queue.
+    ///   - operations: The members, which must not be in a queue.
     ///   - policy: What the failure of a member means. ``RequestBatch/Policy/failFast`` by default.
-    ///   - maximumConcurrency: How many members run at once at most. 64 by default.
-    ///   - tag: A name by which it can be cancelled with others.
+    ///   - maximumConcurrency: The most members that run at once. 64 by default.
+    ///   - tag: A name for cancelling several submissions together.
     ///   - completion: Called with one result for each member, in their order, on the ``callbackQueue``. A member that did not
     ///     run has a `CancellationError`.
-    /// - Returns: The identifier. To cancel it cancels all members.
+    /// - Returns: The identifier. Cancelling it cancels all members.
     @discardableResult
     public func batch<Value: Sendable>(
         _ operations: [AsynchronousOperation<Value>], policy: RequestBatch<Value>.Policy = .failFast,
@@ -93,9 +93,9 @@ extension RequestClient {
     ///
     /// - Parameters:
     ///   - chain: The chain.
-    ///   - tag: A name by which it can be cancelled with others.
+    ///   - tag: A name for cancelling several submissions together.
     ///   - completion: Called with the result on the ``callbackQueue``.
-    /// - Returns: The identifier. To cancel it cancels the link that runs. Between two links, the next one is not made.
+    /// - Returns: The identifier. Cancelling it cancels the link that runs. Between two links, it prevents the next one.
     @discardableResult
     public func chain<Value: Sendable>(
         _ chain: RequestChain<Value>, tag: String? = nil,
@@ -111,8 +111,8 @@ extension RequestClient {
 
     // MARK: Looking up
 
-    /// What has not ended, oldest first: what was submitted, and the requests that the client has made and someone still
-    /// holds.
+    /// The submissions that have not ended, oldest first. They include requests that the client made and nobody has submitted,
+    /// while something refers to them.
     public var submissions: [Submission] {
         let calls = table.withLock { $0.calls }
         return calls.map(\.submission).sorted { $0.id.rawValue < $1.id.rawValue }
@@ -123,21 +123,22 @@ extension RequestClient {
 
     // MARK: Cancelling
 
-    /// Cancels one submission, in whatever state it is. Returns it, or `nil` if there is none that has not ended.
+    /// Cancels one submission in any state. Returns it, or `nil` if it has ended or is unknown.
     @discardableResult
     public func cancel(_ id: RequestID) -> Submission? { submission(id).flatMap { cancelAll(of: [$0]).first } }
 
-    /// Cancels all submissions. Returns what was cancelled.
+    /// Cancels all submissions. Returns those that were cancelled.
     @discardableResult
     public func cancelAll() -> [Submission] { cancelAll(of: submissions) }
 
-    /// Cancels all submissions with a tag. Returns what was cancelled.
+    /// Cancels all submissions with a tag. Returns those that were cancelled.
     @discardableResult
     public func cancelAll(tag: String) -> [Submission] { cancelAll(of: submissions.filter { $0.tag == tag }) }
 
-    /// Cancels all requests to a host. Batches, chains and groups have none, but their requests do. Returns what was cancelled.
+    /// Cancels all requests to a host. Batches, chains and groups have no host, but their requests do. Returns those that were
+    /// cancelled.
     ///
-    /// - Parameter host: The name without a port. Case does not count.
+    /// - Parameter host: The name without a port. Its case is ignored.
     @discardableResult
     public func cancelAll(host: String) -> [Submission] {
         cancelAll(of: submissions.filter { $0.url?.host?.lowercased() == host.lowercased() })
@@ -155,28 +156,28 @@ extension RequestClient {
 
     // MARK: The end
 
-    /// How the submissions of a client ended that was shut down.
+    /// How the submissions of a client ended after its shutdown began.
     public struct ShutdownCounts: Sendable, Hashable {
         /// How many ended by themselves, as a success or a failure.
         public let finished: Int
-        /// How many were cancelled: by the shutdown, while it waited, or earlier if they had not ended when it began.
+        /// How many were cancelled: by the shutdown, during its wait, or earlier if they had not ended when it began.
         public let cancelled: Int
     }
 
-    /// Ends the work of the client. It accepts nothing more, waits for what runs, and cancels the rest.
+    /// Shuts the client down. The client accepts no more work, waits for running work, and cancels the rest.
     ///
-    /// A request that has not begun by now, and that nobody has submitted, fails as ``RequestError/Code/clientShutDown`` when
-    /// it is started. Members of a batch, a chain or a group that was submitted begin as long as the client waits. What is
-    /// in the ``queue`` and not of this client goes on.
+    /// A request that has not begun by now, and that nobody has submitted, fails as ``RequestError/Code/clientShutDown`` when it
+    /// starts. Members of a submitted batch, chain or group can still begin while the client waits. Operations in the ``queue``
+    /// that this client does not know go on.
     ///
-    /// At last it waits for the callbacks of what has ended: observers, the completions of
-    /// ``submit(_:tag:whenFinished:)``, and the `whenFinished` closures of requests of this client. That wait has no
-    /// limit. So do not block or suspend the ``callbackQueue`` until it returns. For an operation that does not end
-    /// although it was cancelled, it waits 1 s.
+    /// Finally, the client waits for the callbacks of all ended submissions: observers, the completions of
+    /// ``submit(_:tag:whenFinished:)``, and the `whenFinished` closures of requests of this client. That wait has no limit, so do
+    /// not block or suspend the ``callbackQueue`` until this function returns. The client waits 1 s for operations that do not
+    /// end after they were cancelled.
     ///
-    /// - Parameter limit: How long what runs may go on, on the clock of the ``configuration``. Zero by default. A cancel
-    ///   of the Task ends this wait and that for the callbacks.
-    /// - Returns: The counts, which are the same for every call. Members of batches, chains and groups count as well.
+    /// - Parameter limit: How long running work may go on, on the clock of the ``configuration``. Zero by default. Cancelling the
+    ///   Task ends this wait and the wait for the callbacks.
+    /// - Returns: The counts, which are the same for every call. They include members of batches, chains and groups.
     @discardableResult
     public func shutdown(draining limit: Duration = .zero) async -> ShutdownCounts {
         let (drained, ended) = (Answer<Void>(), Answer<Void>())

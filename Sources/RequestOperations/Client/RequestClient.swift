@@ -1,4 +1,5 @@
-/// Makes the requests of a program or of one server: it has what they share, sends them, and knows those in flight.
+/// Makes and sends the requests of a program, or those to one server. It keeps their common settings and tracks the requests in
+/// flight.
 ///
 /// ```swift
 /// let client = RequestClient(baseURL: URL(string: "https://api.example.com/v1")!)
@@ -7,13 +8,13 @@
 /// ```
 ///
 /// A request takes its settings from three places. The client's ``defaults`` come first, then what hooks change in them. The
-/// request's own values win over both: those of its call, of its ``Endpoint``, and of its ``RequestOptions``. The settings
-/// are those of the moment when the request is made. To change them later does not affect it.
+/// request's own values win over both: those of its call, of its ``Endpoint``, and of its ``RequestOptions``. A request copies
+/// the settings when it is made. Later changes do not affect it.
 ///
 /// Each request is a ``URLRequestOperation``. The `async` calls add it to the ``queue`` and await its value. The functions
 /// that are named `operation` only make it. Add it to any queue, or give it to ``submit(_:tag:whenFinished:)``.
 ///
-/// Several clients live side by side. All functions can be called from any thread.
+/// A program can have several clients. All functions can be called from any thread.
 public final class RequestClient: Sendable {
     /// A client for general use, without a base URL.
     public static let shared = RequestClient()
@@ -45,20 +46,20 @@ public final class RequestClient: Sendable {
 
     /// What requests have in common.
     ///
-    /// To change several values in one step, change a copy and set it. While other threads change values too, use
-    /// ``setField(_:for:)`` and its siblings: they lose no change of another thread.
+    /// To change several values in one step, change a copy and set it. If other threads change values too, use
+    /// ``setField(_:for:)`` and its siblings, which keep all changes.
     public var defaults: RequestDefaults {
         get { settings.withLock { $0.value.defaults } }
         set { edit { $0.defaults = newValue } }
     }
 
-    /// The URL that paths are joined to. An absolute URL in the place of a path needs none. `nil` by default.
+    /// The URL that paths are joined to. A call with an absolute URL instead of a path needs no base URL. `nil` by default.
     public var baseURL: URL? {
         get { settings.withLock { $0.value.defaults.baseURL } }
         set { edit { $0.defaults.baseURL = newValue } }
     }
 
-    /// Sets a header field of all requests. `nil` removes it. Case does not count in names.
+    /// Sets a header field of all requests. `nil` removes it. The case of names is ignored.
     public func setField(_ value: String?, for name: String) { edit { $0.defaults.setField(value, for: name) } }
 
     /// Sets a parameter of all requests. `nil` removes it.
@@ -78,15 +79,15 @@ public final class RequestClient: Sendable {
     /// The queue on which completions, observers and subscriptions of requests are called. A serial queue of the client by
     /// default.
     ///
-    /// For one request the calls come one at a time, in the order of its steps, and its completions last. On a concurrent
-    /// queue, calls for different requests may overlap. Hooks, events and progress do not run there.
+    /// For one request the calls come one at a time, in the order of its steps, with its completions last. On a concurrent queue,
+    /// calls for different requests may overlap. Hooks, events and progress do not run there.
     public var callbackQueue: DispatchQueue {
         get { settings.withLock { $0.value.callbackQueue } }
         set { edit { $0.callbackQueue = newValue } }
     }
 
-    /// Makes the decoder of values from JSON, such as one for dates in ISO 8601. A new `JSONDecoder` by default. Called once
-    /// for each response. A call with a decoder of its own and an ``Endpoint`` do not use it.
+    /// Makes the decoder of values from JSON, such as one for dates in ISO 8601. A new `JSONDecoder` by default. Called once for
+    /// each response. An ``Endpoint`` and a call with its own decoder do not use it.
     public var makeJSONDecoder: @Sendable () -> JSONDecoder {
         get { settings.withLock { $0.value.makeJSONDecoder } }
         set { edit { $0.makeJSONDecoder = newValue } }
@@ -94,7 +95,8 @@ public final class RequestClient: Sendable {
 
     /// Code that runs for each request; see ``RequestHook``. None by default.
     ///
-    /// To append to it reads and sets it. If several threads do so at once, one change is lost. ``install(_:)`` loses none.
+    /// Appending to this property reads it and then sets it. If several threads append at once, a change can get lost.
+    /// ``install(_:)`` keeps all changes.
     public var hooks: [RequestHook] {
         get { settings.withLock { $0.value.hooks } }
         set { edit { $0.hooks = newValue } }
@@ -125,7 +127,8 @@ public final class RequestClient: Sendable {
 
     /// How many bytes of a body are written after the line of its request or response. 0, no body, by default.
     ///
-    /// Only JSON and forms are written, without the values that ``Redaction/default`` hides. Of others the size is written.
+    /// Only JSON and forms are written, without the values that ``Redaction/default`` hides. For other bodies, only the size is
+    /// written.
     public var loggedBodySize: Int {
         get { settings.withLock { $0.value.log.bodySize } }
         set { edit { $0.log.bodySize = newValue } }
@@ -137,7 +140,7 @@ public final class RequestClient: Sendable {
         set { edit { $0.log.write = newValue } }
     }
 
-    /// Changes the settings. What is replaced leaves the lock before it is freed, because its end may run the user's code.
+    /// Changes the settings. Replaced values are freed outside the lock, because freeing them may run the user's code.
     private func edit(_ change: (inout ClientSettings) -> Void) {
         let old = settings.withLock { settings in
             let old = settings
@@ -165,7 +168,7 @@ extension RequestQueue {
     public static var shared: RequestQueue { RequestClient.shared.queue }
 }
 
-/// What a ``RequestClient`` is set to. A request keeps a copy of the settings with which it was made.
+/// The settings of a ``RequestClient``. A request keeps a copy of the settings with which it was made.
 struct ClientSettings: Sendable {
     var defaults = RequestDefaults()
     var configuration: RequestConfiguration
@@ -175,7 +178,7 @@ struct ClientSettings: Sendable {
     var hooks: [RequestHook] = []
     var plugins: [ClientPlugin] = []
     var sharesIdenticalRequests = false
-    /// Grows with each change. Requests of different settings are not the same.
+    /// Grows with each change. Requests made with different settings are not identical.
     var generation = 0
 
     /// All hooks, in the order in which they apply.

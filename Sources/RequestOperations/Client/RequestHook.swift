@@ -11,18 +11,18 @@
 ///
 /// | hook | when | how often |
 /// |---|---|---|
-/// | ``defaults(_:_:)`` | before the options of the call | once; again for a member if some are for those alone |
-/// | ``request(_:_:)`` | after them, before the adapters | when the first attempt begins; again for the next one if a hook threw |
-/// | ``response(_:_:)`` | before the response is decoded | once an accepted response |
-/// | ``success(_:_:)`` | when an attempt has a value | once an attempt with a value |
-/// | ``attempt(_:_:)`` | before the retry decision | once a failed attempt that is decided upon |
-/// | ``error(_:_:)`` | before the result is there | once a request that fails for good |
+/// | ``defaults(_:_:)`` | before the options of the call | once; again for a member, if a hook has the scope `alone` |
+/// | ``request(_:_:)`` | after them, before the adapters | when the first attempt begins; again at the next one if a hook threw |
+/// | ``response(_:_:)`` | before the response is decoded | once per accepted response |
+/// | ``success(_:_:)`` | when an attempt has a value | once per attempt with a value |
+/// | ``attempt(_:_:)`` | before the retry decision | once per failed attempt that needs a retry decision |
+/// | ``error(_:_:)`` | before the request has its result | once per request that fails for good |
 ///
-/// A hook runs where the request runs: `defaults` on the thread that makes it, or on the Task of a member, all others on the
-/// Task of the operation. An `error` hook runs on the thread that ends the request, which is another one after the deadline,
-/// and for a request that fails before its start. After a cancel no hook begins.
+/// A `defaults` hook runs on the thread that makes the request, or on the Task of a member. All other hooks run on the Task of
+/// the operation. After the deadline, or if a request fails before its start, an `error` hook runs on the thread that ends the
+/// request. No hook begins after a cancel.
 ///
-/// A request made before a hook was set does not have it.
+/// A hook does not apply to requests made before it was set.
 public struct RequestHook: Sendable {
     /// Which requests a hook applies to.
     public enum Scope: Sendable, Hashable {
@@ -47,9 +47,10 @@ public struct RequestHook: Sendable {
 
     /// Changes the defaults of a request before the options of its call apply.
     ///
-    /// The defaults are a copy of the client's. When a request is made, it is not known whether it will be started alone. So
-    /// a hook for requests that are alone is called for each request. What it changes is not used in a batch, chain or group.
-    /// A hook for everywhere is then called again when such a member begins, and for an ``Endpoint`` already when it is made.
+    /// The defaults are a copy of the client's. When a request is made, the client does not know whether it will be started
+    /// alone. So a hook with the scope ``Scope/alone`` is called for each request. Members of a batch, chain or group do not use
+    /// its changes. For such a member, hooks with the scope ``Scope/everywhere`` are called again: when the member begins, or for
+    /// an ``Endpoint`` when the request is made.
     ///
     /// - Parameters:
     ///   - scope: ``Scope/alone`` by default.
@@ -60,12 +61,12 @@ public struct RequestHook: Sendable {
 
     /// Has the final say on a request, after the options of its call. A retry sends the changed request again.
     ///
-    /// For what must be new at each attempt, such as a token, use an adapter.
+    /// For a value that must be new at each attempt, such as a token, use an adapter.
     ///
     /// - Parameters:
     ///   - scope: ``Scope/alone`` by default.
-    ///   - change: An error that it throws fails the attempt, as one of an adapter does. The next attempt then calls all
-    ///     request hooks again.
+    ///   - change: Changes the request. An error that it throws fails the attempt, like an error of an adapter. The next attempt
+    ///     then calls all request hooks again.
     public static func request(
         _ scope: Scope = .alone, _ change: @escaping @Sendable (inout URLRequest, Submission) async throws -> Void
     ) -> RequestHook { RequestHook(scope: scope, work: .request(change)) }
@@ -93,7 +94,7 @@ public struct RequestHook: Sendable {
         _ decide: @escaping @Sendable (any Sendable, Submission) async -> RetryDecision?
     ) -> RequestHook { RequestHook(scope: scope, work: .success(decide)) }
 
-    /// Is told of each failed attempt, before the decision about a retry.
+    /// Observes each failed attempt, before the decision about a retry.
     ///
     /// - Parameters:
     ///   - scope: ``Scope/everywhere`` by default.
@@ -102,8 +103,8 @@ public struct RequestHook: Sendable {
         _ scope: Scope = .everywhere, _ note: @escaping @Sendable (AttemptFailure, Submission) async -> Void
     ) -> RequestHook { RequestHook(scope: scope, work: .attempt(note)) }
 
-    /// Makes the error that a request fails with. It is called once for each request that fails, after all retries, and not
-    /// for a cancelled one.
+    /// Makes the error that a request fails with. It is called once for each request that fails, after all retries. It is not
+    /// called for a cancelled request.
     ///
     /// - Parameters:
     ///   - scope: ``Scope/everywhere`` by default.
@@ -126,7 +127,7 @@ public struct RequestHook: Sendable {
 /// 2. Adapters come after those of the request's configuration, so a later plugin sees what an earlier one did.
 /// 3. Transport wrappers: the plugin that was installed last is the outermost and sees a request first.
 /// 4. Deciders come after those of the configuration, so the last plugin has the last word.
-/// 5. Observers are told like all others. The client keeps them.
+/// 5. Observers are called like all others. The client keeps strong references to them.
 public struct ClientPlugin: Sendable {
     /// See ``RequestClient/hooks``. None by default.
     public var hooks: [RequestHook] = []
@@ -136,7 +137,7 @@ public struct ClientPlugin: Sendable {
     public var deciders: [RetryDecider] = []
     /// Observers of all requests. None by default.
     public var observers: [any RequestObserver] = []
-    /// Makes the transport of a request from the one below. `nil` by default. Called once for each request.
+    /// Wraps the transport of a request. `nil` by default. Called once for each request.
     public var transport: (@Sendable (any Transport) -> any Transport)?
 
     /// Makes an empty plugin.

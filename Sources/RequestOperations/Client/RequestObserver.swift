@@ -1,4 +1,4 @@
-/// An object that is told what the requests of a ``RequestClient`` do.
+/// An object that observes the requests of a ``RequestClient``.
 ///
 /// The client holds it weakly. Its functions are called on the client's ``RequestClient/callbackQueue``, for one request in
 /// the order of its steps, with the end last. A class of the main actor declares the functions `nonisolated`.
@@ -10,7 +10,7 @@ public protocol RequestObserver: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - submission: What has ended. Its ``Submission/operation`` has the result.
-    ///   - error: The error that it failed with, a `CancellationError` if it was cancelled. `nil` means success.
+    ///   - error: The error that the submission failed with, or a `CancellationError` if it was cancelled. `nil` means success.
     func submission(_ submission: Submission, didEndWith error: (any Error)?)
 }
 
@@ -23,18 +23,18 @@ extension RequestObserver {
 
 /// Observing.
 extension RequestClient {
-    /// Adds an observer of everything that is submitted. The client does not keep the observer, except one of a plugin.
+    /// Adds an observer of everything that is submitted. The client holds the observer weakly, unless a plugin brought it.
     ///
-    /// One that is added in several ways is called once for each step. One that is added again for the same subject
-    /// moves to the end of their order.
+    /// An observer that is added in several ways is called once for each step. An observer that is added again for the same
+    /// subject moves to the end of the order.
     public func addObserver(_ observer: any RequestObserver) { observe(.all, by: observer) }
 
-    /// Adds an observer of one request, batch, chain or group, until that has ended. One that comes after the end is not
-    /// told.
+    /// Adds an observer of one request, batch, chain or group, until that ends. An observer that is added after the end is not
+    /// called.
     public func addObserver(_ observer: any RequestObserver, for id: RequestID) {
         observers.add(observer, for: .submission(id))
         if let call = table.withLock({ $0.call(id) }) { return call.hearSteps() }
-        // One that has ended meanwhile does not remove its observers any more.
+        // A submission that has ended meanwhile no longer removes its observers.
         observers.remove { $0 == ObjectIdentifier(observer) && $1 == .submission(id) }
     }
 
@@ -73,8 +73,8 @@ extension RequestClient {
 
     /// The steps of all requests of the client from now on, as they happen.
     ///
-    /// Every call makes a stream of its own. A stream keeps the newest 1024 steps that were not read yet. It ends with the
-    /// client. ``RequestEvent/id`` is that of the ``Submission``. The segments of a download report only to
+    /// Each access makes its own stream. A stream keeps the newest 1024 unread steps, and ends with the client.
+    /// ``RequestEvent/id`` is the identifier of the ``Submission``. The segments of a download report only to
     /// ``RequestConfiguration/onEvent``.
     public var events: AsyncStream<RequestEvent> {
         defer { hearAllSteps() }
@@ -86,13 +86,13 @@ extension RequestClient {
         hearAllSteps()
     }
 
-    /// Those that were made before somebody wanted to know of their steps are heard from now on.
+    /// From now on, the client also listens to the steps of requests that were made before anyone observed steps.
     private func hearAllSteps() { for call in table.withLock({ $0.calls }) { call.hearSteps() } }
 }
 
 /// The observers of a client, and the streams of its events.
 final class Observers: Sendable {
-    /// Which submissions an observer is told of.
+    /// Which submissions an observer observes.
     enum Subject: Equatable, Sendable {
         case all
         case submission(RequestID)
@@ -166,7 +166,7 @@ final class Observers: Sendable {
 
     var count: Int { state.withLock { $0.entries.count } }
 
-    /// Whether an observer or a stream is told of steps.
+    /// Whether an observer or a stream receives steps.
     var wantSteps: Bool { state.withLock { !$0.entries.isEmpty || !$0.streams.isEmpty } }
 
     /// Adds an observer. One that observes the subject already moves to the end.

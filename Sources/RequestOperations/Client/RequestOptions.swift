@@ -1,4 +1,4 @@
-/// What one request of a ``RequestClient`` sets for itself. The closure of a call gets it.
+/// The options of one request of a ``RequestClient``. The closure of a call sets them.
 ///
 /// ```swift
 /// let users = try await client.get("users", as: [User].self) { options in
@@ -8,7 +8,7 @@
 /// }
 /// ```
 public struct RequestOptions: Sendable {
-    /// The base URL of this request. `nil`, the default, means that of the client.
+    /// The base URL of this request. `nil`, the default, means the client's base URL.
     public var baseURL: URL?
 
     /// Header fields. They win over those of the client, of an endpoint, and over the `Content-Type` of the body. None by
@@ -18,11 +18,12 @@ public struct RequestOptions: Sendable {
     /// Parameters. They win over those of the client, of the call and of an endpoint. None by default.
     public var parameters: [String: ParameterValue] = [:]
 
-    /// How parameters in a body are encoded. `nil`, the default, means as the client does. Only an ``Endpoint`` has its own.
+    /// How parameters in a body are encoded. `nil`, the default, means the client's encoder. An ``Endpoint`` uses its own
+    /// encoder.
     public var parameterEncoder: ParameterEncoder?
 
-    /// Files that follow the parameters in a body of ``ParameterEncoder/multipart``, which is the default encoder if there
-    /// are any. None by default. An ``Endpoint`` has its own.
+    /// Files that follow the parameters in the body. A body with files is encoded by ``ParameterEncoder/multipart``. None by
+    /// default. An ``Endpoint`` uses its own files.
     public var files: [MultipartFormData.Part] = []
 
     /// The body. All parameters then go into the query. `nil`, the default, means a body of the parameters.
@@ -31,7 +32,7 @@ public struct RequestOptions: Sendable {
     /// Values for hooks and observers. They win over those of the client. None by default.
     public var userInfo: [String: any Sendable] = [:]
 
-    /// A name for several requests, by which they can be cancelled together. `nil` by default.
+    /// A name for cancelling several requests together. `nil` by default.
     public var tag: String?
 
     /// Whether the base URL of the client is used. `true` by default.
@@ -49,13 +50,14 @@ public struct RequestOptions: Sendable {
     private var omittedFields: Set<String> = []
     private var omittedParameters: Set<String> = []
 
-    /// Leaves out one header field of the client, such as `Authorization`. Case does not count. One in ``fields`` is sent.
+    /// Leaves out one header field of the client, such as `Authorization`. The case is ignored. A field of that name in
+    /// ``fields`` is still sent.
     public mutating func omitDefaultField(_ name: String) { omittedFields.insert(name) }
 
-    /// Leaves out one parameter of the client. One in ``parameters`` is sent.
+    /// Leaves out one parameter of the client. A parameter of that name in ``parameters`` is still sent.
     public mutating func omitDefaultParameter(_ name: String) { omittedParameters.insert(name) }
 
-    /// How the request is made: that of the client, with the changes of an ``Endpoint``. Change what differs.
+    /// How the request is made. Starts as the client's configuration, with the changes of an ``Endpoint``.
     public var configuration: RequestConfiguration { didSet { isConfigured = true } }
 
     /// Whether the configuration was changed for this request.
@@ -88,13 +90,12 @@ public struct RequestDefaults: Sendable {
 
     /// Header fields. A request that has a field of the same name, in any case, keeps its own. None by default.
     ///
-    /// Credentials, such as `Authorization`, are not sent to another scheme, host or port than those of ``baseURL``. They
-    /// are the fields that a redirect drops; see ``RedirectPolicy/credentialFields``. Without a base URL, all requests have
-    /// them.
+    /// Credentials, such as `Authorization`, are sent only to the scheme, host and port of ``baseURL``. Credentials are the
+    /// fields that a redirect drops; see ``RedirectPolicy/credentialFields``. Without a base URL, they go with all requests.
     public var fields: [String: String] = [:]
 
-    /// Parameters. They go where the request's own parameters go, unless it has one of the same name, in its URL or
-    /// elsewhere. None by default.
+    /// Parameters. They go where the request's own parameters go. If the request or its URL has a parameter of the same name, the
+    /// default is left out. None by default.
     public var parameters: [String: ParameterValue] = [:]
 
     /// Values for hooks and observers, such as the screen that a request belongs to. They are not sent. None by default.
@@ -106,7 +107,7 @@ public struct RequestDefaults: Sendable {
     /// Makes defaults without a base URL and without values.
     public init() {}
 
-    /// Sets a header field, or removes it, whatever the case of its name.
+    /// Sets or removes a header field. The case of its name is ignored.
     mutating func setField(_ value: String?, for name: String) {
         for other in fields.keys where other.utf8.isSameFieldName(as: name.utf8) { fields[other] = nil }
         fields[name] = value

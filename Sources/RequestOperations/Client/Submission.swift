@@ -1,4 +1,5 @@
-/// What a ``RequestClient`` knows of one request, batch or chain. Hooks and observers get it, and so does who cancels.
+/// What a ``RequestClient`` knows about one request, batch, chain or group. Hooks and observers get it. The functions that cancel
+/// return it.
 public struct Submission: Sendable, Identifiable {
     /// The kinds of submissions.
     public enum Kind: Sendable, Hashable {
@@ -20,24 +21,25 @@ public struct Submission: Sendable, Identifiable {
     public let kind: Kind
     /// The method of a request. `nil` for anything else.
     public let method: HTTPMethod?
-    /// The path of a request as its call or its endpoint gave it, before its variables had values. `nil` for anything else.
+    /// The path of a request as its call or its endpoint gave it, before its variables were replaced. `nil` for anything else.
     public let path: String?
     /// The URL of a request, before hooks and adapters changed it. `nil` if it could not be made, and for anything else.
     ///
-    /// It is that of a request that is started alone. So are the user info and the host by which requests are cancelled: a
-    /// ``RequestHook/defaults(_:_:)`` hook may give others to a member of a batch, a chain or a group.
+    /// This is the URL for a request that is started alone. The same applies to ``userInfo``, and to the host for
+    /// ``RequestClient/cancelAll(host:)``. A ``RequestHook/defaults(_:_:)`` hook may set other values for a member of a batch, a
+    /// chain or a group.
     public let url: URL?
     /// The type of the endpoint. `nil` for a request without one.
     public let endpointType: Any.Type?
-    /// The name given to several submissions.
+    /// The name for cancelling several submissions together.
     public let tag: String?
     /// The user info of the request and of its client.
     public let userInfo: [String: any Sendable]
 
-    /// The operation. `nil` once it is no longer held by its queue or by anyone else.
+    /// The operation. `nil` once nothing refers to it any more.
     public private(set) weak var operation: Operation?
 
-    /// Makes the submission of an operation. Only one that is a request of the client has a method and what follows it.
+    /// Makes the submission of an operation. Only a request of the client has a method and the properties after it.
     init(
         _ operation: Operation, id: RequestID, kind: Kind = .request, tag: String?, method: HTTPMethod? = nil,
         path: String? = nil, url: URL? = nil, endpointType: Any.Type? = nil, userInfo: [String: any Sendable] = [:]
@@ -59,11 +61,11 @@ extension Submission: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
-/// What a client knows of that has not ended. A pure value.
+/// The submissions of a client that have not ended. A pure value.
 struct SubmissionTable: Sendable {
     private enum Phase {
         case open
-        /// Nothing new is accepted, except members of what was.
+        /// Nothing new is accepted, except members of accepted submissions.
         case draining
         /// Nothing is accepted.
         case closed
@@ -79,7 +81,7 @@ struct SubmissionTable: Sendable {
     private var entries: [RequestID: Entry] = [:]
     /// How many entries are active.
     private var activeCount = 0
-    /// Those that have ended, and whose callbacks have not all returned.
+    /// The submissions that have ended and whose callbacks have not all returned.
     private var calling: Set<RequestID> = []
     /// Whether nothing waits for the active entries any more.
     private var hasGivenUp = false
@@ -99,7 +101,7 @@ struct SubmissionTable: Sendable {
         entries[call.submission.id] = Entry(call: call)
     }
 
-    /// Records that a submission is to be carried out. Returns `false` if it comes too late.
+    /// Records that a submission will run. Returns `false` if the client no longer accepts it.
     ///
     /// - Parameters:
     ///   - id: The submission.
@@ -115,7 +117,8 @@ struct SubmissionTable: Sendable {
         return true
     }
 
-    /// Records the end of a submission. Returns it, to be freed outside of the lock: its user info may run the user's code.
+    /// Records the end of a submission. Returns it, so that the caller frees it outside the lock. Freeing its user info may run
+    /// the user's code.
     ///
     /// Until ``calledBack(_:)``, the table is not idle.
     mutating func end(_ id: RequestID, isCancelled: Bool = false) -> ClientCall? {
@@ -129,24 +132,24 @@ struct SubmissionTable: Sendable {
         return entry.call
     }
 
-    /// Records that all callbacks of a submission have returned. Returns what the caller must tell that the table is idle.
+    /// Records that all callbacks of a submission have returned. Returns the waiters that the caller must resume because the
+    /// table is idle.
     mutating func calledBack(_ id: RequestID) -> [Answer<Void>] {
         calling.remove(id) == nil ? [] : takeAnswersIfIdle()
     }
 
-    /// Waits no longer for active submissions, but for callbacks. Returns as ``calledBack(_:)`` does.
+    /// Stops the wait for active submissions. The wait for callbacks goes on. Returns as ``calledBack(_:)`` does.
     mutating func giveUp() -> [Answer<Void>] {
         hasGivenUp = true
         return takeAnswersIfIdle()
     }
 
-    /// How the submissions ended since ``drain(_:)``. What has not ended by now was cancelled and does not heed it.
+    /// How the submissions ended since ``drain(_:)``. Submissions that have not ended by now count as cancelled.
     var counts: RequestClient.ShutdownCounts {
         RequestClient.ShutdownCounts(finished: finishedCount, cancelled: cancelledCount + activeCount)
     }
 
-    /// Accepts nothing more but members. Returns `false` if the table is not idle, so that the caller must wait for the
-    /// answer.
+    /// Accepts only members from now on. Returns `false` if the table is not idle, so that the caller must wait for the answer.
     mutating func drain(_ answer: Answer<Void>) -> Bool {
         if phase == .open { phase = .draining }
         return wait(answer)
@@ -154,7 +157,7 @@ struct SubmissionTable: Sendable {
 
     /// Accepts nothing more. Returns `false` if the table is not idle, so that the caller must wait for the answer.
     ///
-    /// The caller cancels everything. What nobody has submitted may never end, so it counts here.
+    /// The caller cancels everything. Requests that nobody has submitted may never end, so they count here.
     mutating func close(_ answer: Answer<Void>) -> Bool {
         if phase != .closed { cancelledCount += entries.count - activeCount }
         phase = .closed

@@ -1,7 +1,7 @@
 /// The progress of a batch, a group or a chain: how many members have ended, and how far those that run have come.
 ///
-/// A million members need no million progress objects. So a member that runs is followed only if somebody has asked for
-/// the progress before the member began.
+/// A million members must not need a million progress objects. So a running member is followed only if somebody asked
+/// for the progress before the member began.
 final class MemberProgress: Sendable {
     private struct State {
         var counts: MemberCounts
@@ -68,7 +68,7 @@ final class MemberProgress: Sendable {
     /// Runs a member, and counts it when it has ended.
     ///
     /// - Parameters:
-    ///   - member: The member. If it says how far it has come, that counts in part while it runs.
+    ///   - member: The member. If it reports its progress, that counts in part while it runs.
     ///   - units: How many members it stands for. 1 by default.
     ///   - run: Runs the member to its end.
     /// - Returns: What `run` returns.
@@ -124,19 +124,19 @@ final class MemberProgress: Sendable {
         if let child = child ?? tree?.newChild(for: units) { child.complete() } else { copyCounts() }
     }
 
-    /// Changes the counts and tells it. Returns the tree for a child, as it was at the change.
+    /// Changes the counts and reports them. Returns the tree for a child, as it was at the change.
     @discardableResult
     private func change(_ change: (inout MemberCounts) -> Void) -> LockedProgress? {
         let (tree, broadcast, counts) = state.withLock { state in
             change(&state.counts)
             return (state.treeForChildren, state.broadcast, state.counts)
         }
-        // It drops what has the number of the last news.
+        // The broadcast drops an update whose number is that of the last one.
         broadcast?.send(counts.update, number: counts.number)
         return tree
     }
 
-    /// Copies to the tree what no child tells it: the total, and the count while there is no total or at the end.
+    /// Copies to the tree what no child reports: the total, and the count while there is no total or at the end.
     private func copyCounts() {
         order.withLock {
             let (tree, counts) = state.withLock { ($0.tree, $0.counts) }
@@ -159,7 +159,7 @@ extension LockedProgress {
         return child
     }
 
-    /// A child has come so far. It never goes back.
+    /// Sets how far a child has come. It never goes back.
     fileprivate func advance(to fraction: Double) {
         completedUnitCount = max(completedUnitCount, Int64(fraction * Double(Self.fine)))
     }
@@ -186,7 +186,7 @@ struct MemberCounts: Sendable {
         self.total = total
     }
 
-    /// What is told.
+    /// What is reported.
     var update: ProgressUpdate {
         var update = ProgressUpdate(completed: completed, total: total)
         update.running = parts.values.reduce(0, +)
@@ -232,7 +232,7 @@ struct MemberCounts: Sendable {
     }
 }
 
-/// An operation that says how far it has come.
+/// An operation that reports its progress.
 protocol ProgressReporting {
     var progressUpdates: AsyncStream<ProgressUpdate> { get }
 }

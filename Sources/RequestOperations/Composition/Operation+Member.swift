@@ -47,7 +47,7 @@ extension Operation {
         discard()
     }
 
-    /// Why a finished member of a group failed. One that was left out did not fail.
+    /// Why a finished member of a group failed. A member that was skipped did not fail.
     var failureOfMember: (any Error)? {
         guard let failure = failureOfFinished, !(RequestError.Code.skipped ~= failure) else { return nil }
         return failure
@@ -90,7 +90,7 @@ final class MemberStarter: OperationStarter {
             let given =
                 place?.lent(in: limiter).map { QueuePlace(lentBy: $0) }
                 ?? QueuePlace(of: limiter, at: limiter.newPlace())
-            // A queue that has the member as well may have given it a place.
+            // A queue that also has the member may have given it a place.
             operation.state.withLock { $0.place = $0.place ?? given }
         }
         return operationQueue
@@ -113,7 +113,7 @@ extension RetryingOperation {
     ///   - resource: Names the host of the work for the limiter, the budget and the breaker. None by default.
     ///   - isIdempotent: Whether the work may be attempted again after an attempt failed half-way. `true` by default.
     ///   - configuration: How often and when the work is attempted. ``RequestConfiguration/default`` if not given.
-    ///   - makeOperation: Makes a fresh operation, which is in no queue. Called once for each attempt.
+    ///   - makeOperation: Makes a fresh operation, which must not be in a queue. Called once for each attempt.
     public convenience init(
         named name: String = "work", resource: URL? = nil, isIdempotent: Bool = true,
         configuration: RequestConfiguration = .default,
@@ -138,8 +138,9 @@ extension RetryingOperation where Value == Void {
     ///   - resource: Names the host of the work for the limiter, the budget and the breaker. None by default.
     ///   - isIdempotent: Whether the work may be attempted again after an attempt failed half-way. `true` by default.
     ///   - configuration: How often and when the work is attempted. ``RequestConfiguration/default`` if not given.
-    ///   - makeOperation: Makes a fresh operation, which is in no queue. Called once for each attempt.
-    ///   - error: Why a finished operation failed. By default only a cancelled one has failed, and cancels this operation.
+    ///   - makeOperation: Makes a fresh operation, which must not be in a queue. Called once for each attempt.
+    ///   - error: Why a finished operation failed. By default, only a cancelled operation has failed, and it cancels this
+    ///     operation.
     @_disfavoredOverload
     public convenience init<Work: Operation>(
         named name: String = "work", resource: URL? = nil, isIdempotent: Bool = true,

@@ -5,9 +5,10 @@ extension OperationQueue {
     /// let user = try await queue.value(of: URLRequestOperation(url, decoder: .json(User.self)))
     /// ```
     ///
-    /// An operation that another queue, a group or a batch has is only awaited, and so is one that runs or has finished. A
-    /// first link of a chain that has not begun is added. So is one whose `isReady` has been read, because that is the only
-    /// sign that one of Foundation's queues gives. To cancel the Task does what it does for ``AsynchronousOperation/value``.
+    /// An operation that another queue, a group or a batch has is only awaited, and so is one that runs or has finished. An
+    /// operation whose `isReady` was read is also only awaited, because Foundation's queues give no other sign that they have it.
+    /// The first link of a chain that has not begun is added. Cancelling the Task has the same effect as for
+    /// ``AsynchronousOperation/value``.
     ///
     /// - Parameter operation: The operation.
     /// - Returns: Its value.
@@ -25,7 +26,7 @@ extension OperationQueue {
 
     /// Returns when all operations that are in the queue now have finished.
     ///
-    /// It does not wait for operations that are added meanwhile, and does not keep any from being cancelled. It returns
+    /// It does not wait for operations that are added meanwhile, and does not keep operations from being cancelled. It returns
     /// early if its Task is cancelled.
     public func finished() async {
         let all = (self as? RequestQueue)?.allOperations ?? operations
@@ -49,8 +50,9 @@ extension OperationQueue {
     /// ```
     ///
     /// - Parameters:
-    ///   - operations: The operations, which are in no queue. The next one is taken when it can begin.
-    ///   - maximum: How many have begun at most and are not consumed yet. 8 by default. Less than 1 counts as 1.
+    ///   - operations: The operations, which must not be in a queue. The next one is taken when it can begin.
+    ///   - maximum: The most operations that have begun and whose results are not consumed yet. 8 by default. Less than 1 counts
+    ///     as 1.
     ///   - order: In which order the results come. ``ResultOrder/ofOperations`` by default.
     public func results<Operations: Sequence, Value: Sendable>(
         of operations: Operations, atMost maximum: Int = 8, order: ResultOrder = .ofOperations
@@ -63,12 +65,13 @@ extension OperationQueue {
 
     /// Runs the operations of an asynchronous sequence in this queue, a few at a time, and gives their results.
     ///
-    /// The sequence is read in a Task of its own, one operation for each free place. An error of it ends the results,
-    /// after those of the operations that it gave before.
+    /// The sequence is read in a Task of its own, one operation for each free place. An error of the sequence ends the results,
+    /// after those of the operations before the error.
     ///
     /// - Parameters:
-    ///   - operations: The operations, which are in no queue.
-    ///   - maximum: How many have begun at most and are not consumed yet. 8 by default. Less than 1 counts as 1.
+    ///   - operations: The operations, which must not be in a queue.
+    ///   - maximum: The most operations that have begun and whose results are not consumed yet. 8 by default. Less than 1 counts
+    ///     as 1.
     ///   - order: In which order the results come. ``ResultOrder/ofOperations`` by default.
     public func results<Operations: AsyncSequence & Sendable, Value: Sendable>(
         of operations: Operations, atMost maximum: Int = 8, order: ResultOrder = .ofOperations

@@ -8,11 +8,11 @@ public enum ResultOrder: Sendable, Hashable {
 
 /// The results of operations that run in a queue, a few at a time. `results(of:atMost:order:)` of a queue makes it.
 ///
-/// - An operation begins when the iteration asks for a result and fewer than the maximum have begun that are not consumed
-///   yet. So a slow consumer holds up the operations, and a million of them need not exist at once.
+/// - An operation begins when the iteration asks for a result, unless as many as the maximum have begun and are not consumed yet.
+///   So a slow consumer holds up the operations, and a million of them need not exist at once.
 /// - The failure of an operation is a result like any other.
 /// - If the Task of the iteration is cancelled, the operations that have begun are cancelled, and the iteration throws a
-///   `CancellationError`. If the iteration stops early, they are cancelled, too.
+///   `CancellationError`. If the iteration stops early, they are cancelled too.
 public struct OperationResults<Value: Sendable>: AsyncSequence {
     /// The result of one operation.
     public typealias Element = Result<Value, any Error>
@@ -63,7 +63,7 @@ public struct OperationResults<Value: Sendable>: AsyncSequence {
 
         /// The next result. `nil` after the last one. A loop over the results calls this.
         ///
-        /// - Parameter actor: The actor of the loop. A sequence of operations is asked there, since its closures may belong to
+        /// - Parameter actor: The actor of the loop. A sequence of operations is read there, because its closures may belong to
         ///   that actor.
         /// - Throws: `CancellationError`, or the error of an asynchronous sequence of operations.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {

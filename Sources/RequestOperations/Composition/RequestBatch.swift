@@ -6,14 +6,14 @@
 /// for result in await batch.results { print(result) }
 /// ```
 ///
-/// The results are in the order of the members, in whatever order these end. The batch is an operation: it can be
+/// The results are in the order of the members, no matter in which order the members end. The batch is an operation: it can be
 /// awaited, cancelled, depended upon, and put into a chain, a group or another batch. Do not add its members to a queue.
 ///
 /// - In a ``RequestQueue`` the batch holds no place. Each attempt of its members takes one, like that of any request in the
 ///   queue.
-/// - To cancel the batch cancels all members. No further member begins.
-/// - A member that you cancel counts as failed. One that is left out because of a dependency does not.
-/// - A member that depends on a later one needs a place beside it. With a `maximumConcurrency` of 1 it waits forever.
+/// - Cancelling the batch cancels all members. No further member begins.
+/// - A member that you cancel counts as failed. A member that is skipped because of a dependency does not.
+/// - A member that depends on a later one counts as running while it waits. With a `maximumConcurrency` of 1 it waits forever.
 /// - The completion handlers of the members are called as usual.
 // Unchecked like its superclass. All state of this class is in `batch` and `source`.
 open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, any Error>]>, @unchecked Sendable {
@@ -23,7 +23,8 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
         case failFast
         /// All members end, and the batch succeeds.
         case collectAll
-        /// So many successes are enough. They cancel the other members. With fewer, the batch fails with the first error.
+        /// This many successes are enough. The other members are then cancelled. With fewer, the batch fails with the first
+        /// error.
         case quorum(Int)
     }
 
@@ -41,18 +42,18 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
         func next(isolation actor: isolated (any Actor)?) -> AsynchronousOperation<Value>? { iterator.next() }
     }
 
-    /// How many members run at once at most.
+    /// The most members that run at once.
     public final let maximumConcurrency: Int
 
-    /// Counts the members that have ended. The total is that of the members, or negative for a sequence of unknown length.
-    /// To cancel it cancels the batch.
+    /// Counts the members that have ended. The total is the number of members, or negative for a sequence of unknown length.
+    /// Cancelling the progress cancels the batch.
     ///
-    /// Each member that runs is a child, so `fractionCompleted` follows the bytes of requests, and members of members. That
-    /// needs a progress that was asked for before the member began.
+    /// Each running member is a child, so `fractionCompleted` follows the bytes of requests, and nested members too. For that,
+    /// read this property before the member begins.
     public final var progress: Progress { counter.tree { [weak self] in self?.cancel() } }
 
-    /// How many members have ended, and how far those that run have come, as that changes. A slow reader gets only the newest
-    /// count. The stream ends with the batch, and its last element is the last count. Every call makes a stream of its own.
+    /// How many members have ended, and how far running members have come, at each change. A slow reader gets only the newest
+    /// update. The stream ends with the batch, and its last element is the final count. Each access makes its own stream.
     public final var progressUpdates: AsyncStream<ProgressUpdate> { counter.updates }
 
     // Set only by initialisers.
@@ -63,9 +64,9 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
     /// Makes a batch of operations.
     ///
     /// - Parameters:
-    ///   - operations: The members, which are in no queue.
+    ///   - operations: The members, which must not be in a queue.
     ///   - policy: What the failure of a member means. ``Policy/failFast`` by default.
-    ///   - maximumConcurrency: How many members run at once at most. 64 by default. Less than 1 counts as 1.
+    ///   - maximumConcurrency: The most members that run at once. 64 by default. Less than 1 counts as 1.
     public init(
         _ operations: [AsynchronousOperation<Value>], policy: Policy = .failFast, maximumConcurrency: Int = 64
     ) {
@@ -79,15 +80,15 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
 
     /// Makes a batch of operations that a sequence makes one by one, so that a million of them need not exist at once.
     ///
-    /// The next operation is made when it can begin. The sequence is asked for it on the actor where the batch was made, if
-    /// any, since its closures may belong to that actor. So await the batch there, and do not block that actor's thread with
-    /// `waitUntilFinished`. An array is taken apart on the Task of the batch.
+    /// The next operation is made when it can begin. The sequence makes it on the actor where the batch was made, if any, because
+    /// its closures may belong to that actor. So await the batch there, and do not block that actor's thread with
+    /// `waitUntilFinished`. An array is read on the Task of the batch.
     ///
     /// - Parameters:
-    ///   - operations: The sequence of the members. A lazy one is not evaluated before.
+    ///   - operations: The sequence of the members. A lazy sequence is not evaluated earlier.
     ///   - policy: What the failure of a member means. ``Policy/failFast`` by default.
-    ///   - maximumConcurrency: How many members run at once at most. 64 by default. Less than 1 counts as 1.
-    ///   - actor: Where the sequence is asked. The actor of the caller by default.
+    ///   - maximumConcurrency: The most members that run at once. 64 by default. Less than 1 counts as 1.
+    ///   - actor: Where the sequence makes the operations. The actor of the caller by default.
     public convenience init<Operations: Sequence>(
         each operations: sending Operations, policy: Policy = .failFast, maximumConcurrency: Int = 64,
         isolation actor: (any Actor)? = #isolation
@@ -106,8 +107,8 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
 
     /// One result for each member in input order, awaited. A member that did not run has a `CancellationError`.
     ///
-    /// If the Task that awaits is cancelled, the batch is cancelled as ``AsynchronousOperation/value`` says, and the results
-    /// are those so far.
+    /// If the Task that awaits is cancelled, the batch is cancelled as ``AsynchronousOperation/value`` says, and this returns the
+    /// results so far.
     public final var results: [Result<Value, any Error>] {
         get async {
             // The failure of the batch is that of a member, which has its result.
@@ -116,8 +117,8 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
         }
     }
 
-    /// The values of the members in input order, awaited. A member that was left out (``FailedDependencyRule/skip``) has
-    /// none. For a quorum, those of the members that succeeded.
+    /// The values of the members in input order, awaited. A skipped member (``FailedDependencyRule/skip``) has no value. With a
+    /// quorum, these are the values of the members that succeeded.
     ///
     /// - Throws: The error that came first.
     public final var values: [Value] {
@@ -238,7 +239,7 @@ struct BatchState<Value: Sendable>: Sendable {
             successCount += 1
             if successCount >= needed { isDecided = true }
         case (.success, _): successCount += 1
-        // One that was left out did not fail.
+        // A member that was skipped did not fail.
         case (.failure(let error), _) where RequestError.Code.skipped ~= error: break
         case (.failure(let error), _):
             firstError = firstError ?? error

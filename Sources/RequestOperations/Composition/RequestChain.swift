@@ -34,9 +34,8 @@ extension AsynchronousOperation {
 ///   ``AsynchronousOperation/isReady`` of the link was read. Let that operation depend on the chain instead.
 /// - A link that fails makes the chain fail with its error, and the next link is not made. An error thrown by the
 ///   closure does the same.
-/// - Cancelling the chain cancels the link that runs, or that was made and was about to run. Nothing is made or run
-///   afterwards. A first link that has not begun is cancelled too, unless a queue has it. A link that was cancelled cancels the
-///   chain.
+/// - Cancelling the chain cancels the link that runs, or that is about to run. No further link is made or run. A first link that
+///   has not begun is cancelled too, unless a queue has it. A link that was cancelled cancels the chain.
 /// - The closure, and the operation made in it, see the task-local values of the place where the chain was made.
 // Unchecked like its superclass. All state of this class is in `links`.
 open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
@@ -68,15 +67,15 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
         releaseChain(of: takeLinks())
     }
 
-    /// Counts the links that have ended. A first link that is a chain too counts as its own links, to any depth. To cancel it
-    /// cancels the chain.
+    /// Counts the links that have ended. A first link that is a chain too counts as its own links, to any depth. Cancelling the
+    /// progress cancels the chain.
     ///
     /// The link that runs is a child, so `fractionCompleted` follows the bytes of its request. Ask for the progress before the
-    /// chain starts. It does not count what has ended before.
+    /// chain starts. It does not count links that ended before.
     public final var progress: Progress { knownCounter.tree { [weak self] in self?.cancel() } }
 
-    /// How many links have ended, and how far the one that runs has come, as that changes. A slow reader gets only the newest
-    /// count. The stream ends with the chain, and its last element is the last count. Every call makes a stream of its own.
+    /// How many links have ended, and how far the one that runs has come, at each change. A slow reader gets only the newest
+    /// update. The stream ends with the chain, and its last element is the final count. Each access makes its own stream.
     public final var progressUpdates: AsyncStream<ProgressUpdate> { knownCounter.updates }
 
     private var knownCounter: MemberProgress {

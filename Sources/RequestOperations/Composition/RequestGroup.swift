@@ -9,12 +9,12 @@
 /// A group is an operation: it can be awaited, cancelled, depended upon, and put into another group, a chain or a batch. Do
 /// not add its members to a queue. A group without members succeeds.
 ///
-/// - The first error of a member is the error of the group. By default, members that have not begun do not begin then, and
-///   those that run are cancelled.
+/// - The first error of a member is the error of the group. By default, the running members are then cancelled, and no further
+///   member begins.
 /// - In a serial group, a member that depends on a later one waits forever.
-/// - To cancel the group cancels its members. A member that you cancel counts as failed with a `CancellationError`.
+/// - Cancelling the group cancels its members. A member that you cancel counts as failed with a `CancellationError`.
 /// - An ``AsynchronousOperation`` starts when its dependencies have finished. An operation of another kind runs in a private
-///   queue, and fails only by a cancel.
+///   queue, and fails only if it is cancelled.
 /// - In a ``RequestQueue`` the group holds no place. Each attempt of its requests takes one, like that of any request in the
 ///   queue.
 // Unchecked like its superclass. All state of this class is in `group`.
@@ -29,13 +29,13 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
 
     /// What the failure of a member means for the others.
     public enum Policy: Sendable, Hashable {
-        /// They do not begin, and are cancelled if they run.
+        /// The others are cancelled if they run, and do not begin if they have not begun.
         case failFast
-        /// All of them end.
+        /// The others run to their ends.
         case runAll
     }
 
-    /// The group runs or has ended, so that no member can be added.
+    /// The group runs or has ended, so no member can be added.
     public struct HasStarted: Error, Hashable {}
 
     private struct State {
@@ -93,14 +93,14 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
         operations.claimAll()
     }
 
-    /// Counts the members that have ended. To cancel it cancels the group.
+    /// Counts the members that have ended. Cancelling the progress cancels the group.
     ///
-    /// Each member that runs is a child, so `fractionCompleted` follows the bytes of requests, and members of members. That
-    /// needs a progress that was asked for before the member began.
+    /// Each running member is a child, so `fractionCompleted` follows the bytes of requests, and nested members too. For that,
+    /// read this property before the member begins.
     public final var progress: Progress { counter.tree { [weak self] in self?.cancel() } }
 
-    /// How many members have ended, and how far those that run have come, as that changes. A slow reader gets only the newest
-    /// count. The stream ends with the group, and its last element is the last count. Every call makes a stream of its own.
+    /// How many members have ended, and how far running members have come, at each change. A slow reader gets only the newest
+    /// update. The stream ends with the group, and its last element is the final count. Each access makes its own stream.
     public final var progressUpdates: AsyncStream<ProgressUpdate> { counter.updates }
 
     /// Adds a member at the end.
@@ -183,7 +183,7 @@ extension Sequence where Element: Operation {
     }
 }
 
-/// Joins operations with values of different types into one, whose value is the tuple of theirs.
+/// Joins operations with values of different types into one operation. Its value is the tuple of their values.
 ///
 /// ```swift
 /// let both = all(of: URLRequestOperation(me, decoder: .json(User.self)), URLRequestOperation(feed, decoder: .json(Feed.self)))
@@ -191,8 +191,8 @@ extension Sequence where Element: Operation {
 /// let (user, feed) = try await both.value
 /// ```
 ///
-/// The members run like those of a concurrent ``RequestGroup``: the first error is that of the whole and cancels the
-/// others. To cancel the whole cancels its members. Members may be in a queue already.
+/// The members run like those of a concurrent ``RequestGroup``: the first error becomes the error of the whole and cancels the
+/// others. Cancelling the whole cancels its members. Members may be in a queue already.
 ///
 /// - Parameter operation: The members.
 /// - Returns: An operation, to be added to a queue.
@@ -227,7 +227,7 @@ private final class JoinedOperation<Value: Sendable>: AsynchronousOperation<Valu
     override var takesPlace: Bool { false }
 
     override func willAnnounce(_ ending: OperationLifecycle.Ending) {
-        // It may have ended before its start.
+        // The operation may have ended before its start.
         for member in members where !member.isFinished { member.discard() }
     }
 }

@@ -1,16 +1,16 @@
 /// What a step of a ``StepChain`` does.
 public enum ChainStep<Value: Sendable>: Sendable {
-    /// Runs an operation, which is in no queue. The next step gets its value.
+    /// Runs an operation, which must not be in a queue. The next step gets its value.
     case run(AsynchronousOperation<Value>)
-    /// Runs nothing. The next step gets what this one got.
+    /// Runs nothing. The next step gets the same value as this one.
     case skip
-    /// Ends the chain as a success. The steps after this one are not asked.
+    /// Ends the chain as a success. The steps after this one are not called.
     case stop
-    /// Ends the chain with an error. To throw the error does the same.
+    /// Ends the chain with an error. Throwing the error does the same.
     case fail(any Error)
 }
 
-/// What became of a step of a ``StepChain``.
+/// The result of a step of a ``StepChain``.
 public enum ChainStepResult<Value: Sendable>: Sendable {
     /// The operation of the step succeeded with this value.
     case value(Value)
@@ -26,15 +26,15 @@ public enum ChainStepResult<Value: Sendable>: Sendable {
 public struct ChainOutcome<Value: Sendable>: Sendable {
     /// The value of the last step that has one. `nil` if none has.
     public let value: Value?
-    /// The result of each step that was asked, in order.
+    /// The result of each step that was called, in order.
     public let steps: [ChainStepResult<Value>]
-    /// Whether a step ended the chain early, rather than that all steps were asked.
+    /// Whether a step stopped the chain.
     public var isStopped: Bool {
         if case .stopped? = steps.last { true } else { false }
     }
 }
 
-/// Steps that run one after the other as one operation. Each step decides what it does when the ones before have ended.
+/// Steps that run one after the other as one operation. Each step decides what it does when the steps before it have ended.
 ///
 /// ```swift
 /// let chain = StepChain<Data>(
@@ -49,10 +49,10 @@ public struct ChainOutcome<Value: Sendable>: Sendable {
 /// ``AsynchronousOperation/then(_:)``. The chain is an operation: it can be awaited, cancelled, depended upon, and put into
 /// a group, a batch or another chain.
 ///
-/// - A step that stops the chain makes it succeed early: ``ChainOutcome/isStopped``. One that throws, or whose operation
-///   fails, makes the chain fail with that error. ``results`` says which step it was.
-/// - To cancel the chain cancels the operation that runs. No further step is asked. An operation that was cancelled
-///   cancels the chain.
+/// - A step that stops the chain makes it succeed early: ``ChainOutcome/isStopped``. A step that throws, or whose operation
+///   fails, makes the chain fail with that error. ``results`` shows which step it was.
+/// - Cancelling the chain cancels the operation that runs. No further step is called. An operation that was cancelled cancels the
+///   chain.
 /// - In a ``RequestQueue`` the chain holds no place. Each attempt of its requests takes one.
 // Unchecked like its superclass. All state of this class is in `chain`.
 open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>>, @unchecked Sendable {
@@ -60,7 +60,7 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
     public typealias Step = @Sendable (_ last: Value?) async throws -> ChainStep<Value>
 
     private struct State {
-        /// The steps that have not been asked.
+        /// The steps that have not been called.
         var steps: ArraySlice<Step>
         var results: [ChainStepResult<Value>] = []
     }
@@ -84,17 +84,18 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
         self.init(steps)
     }
 
-    /// Counts the steps that have ended. A chain that was stopped has done all of its work. To cancel it cancels the chain.
+    /// Counts the steps that have ended. A chain that was stopped has done all of its work. Cancelling the progress cancels the
+    /// chain.
     ///
-    /// The operation that runs is a child, so `fractionCompleted` follows the bytes of its request. That needs a progress
-    /// that was asked for before the operation began.
+    /// The operation that runs is a child, so `fractionCompleted` follows the bytes of its request. For that, read this property
+    /// before the operation begins.
     public final var progress: Progress { counter.tree { [weak self] in self?.cancel() } }
 
-    /// How many steps have ended, and how far the one that runs has come, as that changes. A slow reader gets only the newest
-    /// count. The stream ends with the chain, and its last element is the last count. Every call makes a stream of its own.
+    /// How many steps have ended, and how far the one that runs has come, at each change. A slow reader gets only the newest
+    /// update. The stream ends with the chain, and its last element is the final count. Each access makes its own stream.
     public final var progressUpdates: AsyncStream<ProgressUpdate> { counter.updates }
 
-    /// The results of the steps so far, in order. Of a chain that has ended, those of all steps that were asked.
+    /// The results of the steps so far, in order. After the end, these are the results of all steps that were called.
     public final var results: [ChainStepResult<Value>] { chain.withLock { $0.results } }
 
     /// The work of the chain. The superclass calls this; do not call or override it.
@@ -159,7 +160,7 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
 }
 
 extension AsynchronousOperation {
-    /// What a finished operation of a step came to.
+    /// The result of a finished operation of a step.
     fileprivate var stepResult: ChainStepResult<Success> {
         switch result {
         case .success(let value): .value(value)
