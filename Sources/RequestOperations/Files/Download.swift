@@ -6,8 +6,8 @@ final class Download: Sendable {
     let plan: DownloadPlan
     let queue = DispatchQueue(label: "RequestOperations.Download")
     let state = Locked(DownloadState())
-    /// Chooses the place of the file in place of the plan; `nil` for that of the plan. It gets the head of a response, the place
-    /// that the plan has for it, and the length of the whole file, if it is known.
+    /// Chooses the place of the file instead of the plan. `nil` means the plan's place. It gets the head of a response, the
+    /// plan's place, and the length of the whole file, if it is known.
     let choice = Locked<(@Sendable (ResponseHead, URL, Int64?) throws -> URL)?>(nil)
 
     init(_ plan: DownloadPlan) {
@@ -20,7 +20,7 @@ final class Download: Sendable {
 
     // MARK: An attempt
 
-    /// Begins an attempt, which ends the right of earlier ones to write.
+    /// Begins an attempt. Earlier attempts may no longer write.
     ///
     /// - Parameters:
     ///   - request: The request of the attempt, to which the fields of a range request are added.
@@ -120,7 +120,7 @@ final class Download: Sendable {
         let place = try plan.target(for: head, name: name)
         guard let choose = choice.withLock({ $0 }) else { return place }
         do { return try choose(head, place, total) } catch {
-            // The file is not wanted, so nothing is left for others to go on from.
+            // The file is not wanted, so no partial file is left for other operations.
             state.withLock { $0.record = nil }
             throw error
         }
@@ -182,7 +182,7 @@ final class Download: Sendable {
             .malformedResponse, stage: .transfer, head: head, reason: "more than \(total) bytes arrived")
     }
 
-    /// Drops bytes that are wrong, so that no later attempt goes on from them. Called on the queue.
+    /// Drops wrong bytes, so that no later attempt continues after them. Called on the queue.
     func spoil(_ file: PartialFile) throws {
         dropSegments()
         state.withLock { $0.record = nil }
@@ -196,7 +196,7 @@ final class Download: Sendable {
     /// - Throws: A `RequestError` with the code `digestMismatch`. The bytes are then dropped.
     func verify(_ head: ResponseHead) async throws {
         try await queue.run { [self] in
-            // Without a file, a subclass has made a task of its own. `publish` then says so.
+            // Without a file, a subclass has made a task of its own. `publish` then reports that.
             guard let file = state.withLock({ $0.file }) else { return }
             for digest in digests where try file.digest(digest.algorithm) != digest {
                 let whose = digest == plan.checksum ? "the caller" : "the server"
@@ -254,7 +254,7 @@ final class Download: Sendable {
         }
     }
 
-    /// Called when the operation has ended. Removes the partial file, unless another operation may go on from it.
+    /// Called when the operation has ended. Removes the partial file, unless another operation may resume it.
     func end() {
         if let file = state.withLock({ $0.end() }) { leave(file) }
     }
@@ -262,8 +262,8 @@ final class Download: Sendable {
     private func leave(_ file: PartialFile) {
         let mayGoOn = state.withLock { $0.record?.validator != nil }
         if plan.leavesPartials, mayGoOn, !file.isEmpty {
-            // The locks of the segments end with them. Another operation may begin at once, and this one may be referred to
-            // for longer. Nothing of it writes on the queue any more.
+            // Freeing the segments ends their locks. Another operation may begin at once, while something still refers to this
+            // one. This operation writes nothing on the queue any more.
             _ = state.withLock { $0.takeSegments() }
             queue.async { file.unlock() }
             return

@@ -15,7 +15,7 @@ struct DownloadAttempt: Sendable {
     /// The head of a response that cannot be used is rejected with this error.
     private struct AskForWhole: Error {}
 
-    /// Sends the request. If the response to a range request is of no use, asks for the whole at once.
+    /// Sends the request. If the response to a range request is of no use, requests the whole file at once.
     func perform(
         _ task: TransportTask, over transport: any Transport,
         _ onHead: @escaping @Sendable (ResponseHead) throws -> Void
@@ -48,7 +48,7 @@ struct DownloadAttempt: Sendable {
             if verdict == .askForWhole { throw AskForWhole() }
             if verdict == .unaskedPart {
                 throw RequestError(
-                    .malformedResponse, stage: .validate, head: head, reason: "a part came that was not asked for")
+                    .malformedResponse, stage: .validate, head: head, reason: "a part arrived that was not requested")
             }
             if verdict == .complete { download.finding = .complete }
             try onHead(head)
@@ -124,7 +124,7 @@ private final class DownloadReceiver: Sendable {
         }
     }
 
-    /// Tells a listener how far the whole file has come. Bytes of a response that is not accepted do not count.
+    /// Reports to a listener how far the whole file has come. Bytes of a response that is not accepted do not count.
     func report(_ progress: TransferProgress, to listener: @Sendable (TransferProgress) -> Void) {
         var progress = progress
         guard let verdict = state.withLock({ $0?.verdict }) else {

@@ -1,4 +1,4 @@
-/// An operation that downloads a file, and goes on where it broke off.
+/// An operation that downloads a file, and resumes after a failure.
 ///
 /// ```swift
 /// let operation = DownloadOperation(url, to: .folder(downloads), ifExists: .uniqueName)
@@ -6,46 +6,46 @@
 /// let file = try await operation.value  // file.url, file.size
 /// ```
 ///
-/// The bytes go to a hidden file beside the destination, never through memory as a whole. The file gets its name when it is
-/// complete: when the response was accepted, its length is right, and all digests are. So under its name there is never a
-/// part of a file, nor an error page: the file is the content of a response with a status of 200 to 299, whatever the
-/// validation accepts. Before it gets its name it is written to the disk (`fsync`).
+/// The bytes go to a hidden file beside the destination. They are never all in memory. The file gets its name when it is
+/// complete: the response was accepted, and the length and all digests are right. So a part of a file or an error page never
+/// appears under this name. Whatever the validation accepts, only a response with a status of 200 to 299 becomes the file. Before
+/// the file gets its name, it is written to the disk (`fsync`).
 ///
 /// ## Resuming
 ///
-/// A retry asks for the bytes that are missing (RFC 9110, section 14), if the first response had a strong validator. A
-/// server whose file has changed sends all of the new one. A response that does not fit what is there is dropped, and the
-/// whole is asked for in the same attempt. See ``DownloadResumption`` for downloads that outlive the process.
+/// A retry requests the missing bytes (RFC 9110, section 14), if the first response had a strong validator. If the file has
+/// changed, the server sends the whole new file. A response that does not fit the bytes so far is dropped, and the same attempt
+/// requests the whole file. See ``DownloadResumption`` for downloads that outlive the process.
 ///
-/// An attempt that brings the file further restarts the count of retries and the backoff. The policy's
-/// ``RetryPolicy/elapsedLimit`` does not apply, because a download may last for hours. ``RequestConfiguration/deadline`` does.
+/// An attempt that makes progress restarts the count of retries and the backoff. The policy's ``RetryPolicy/elapsedLimit`` does
+/// not apply, because a download may last for hours. ``RequestConfiguration/deadline`` applies.
 ///
 /// ## Segments
 ///
-/// With `segments: 4`, four parts of the file are downloaded at once. Each is a request with slots and retries of its own, in
-/// the queue of the operation. The first request asks for the first MiB. A server without ranges or without a strong validator
-/// sends the whole file in place of it, and a part is never smaller than 1 MiB. A later attempt or process goes on with every
-/// part where it broke off. The later parts are in hidden files of their own, and are put together at the end. If the file
-/// changes meanwhile, the download begins again without segments, once. If the server refuses a part (403, 404, 429), or sends
-/// something whole in its place, while others come, the download goes on with fewer connections.
+/// With `segments: 4`, four parts of the file are downloaded at once. Each is a request with slots and retries of its own, in the
+/// queue of the operation. The first request asks for the first MiB. If the server has no ranges or no strong validator, the
+/// whole file comes in one response. A part is never smaller than 1 MiB. A later attempt or process resumes every part. The later
+/// parts are in hidden files of their own, and are joined at the end. If the file changes meanwhile, the download begins again
+/// without segments, once. A server may refuse a part (403, 404, 429), or send a whole response instead, while other parts
+/// arrive. The download then goes on with fewer connections.
 ///
 /// The requests for segments run ``process(_:)`` and ``validate(_:)-(ResponseHead)``, several at a time. They do not run the
 /// other stages. Their events reach ``RequestConfiguration/onEvent`` under ids of their own.
 ///
 /// ## Digests
 ///
-/// The file must have the `checksum` that the caller gives. It must also have the SHA-256 or SHA-512 that the server names
-/// in `Repr-Digest`, and each response that of its `Content-Digest` (RFC 9530). Otherwise the download fails with
-/// ``RequestError/Code/digestMismatch``. A file of several parts is first downloaded again as a whole, once, if the retry
-/// policy retries at all.
+/// The file must have the `checksum` that the caller gives. It must also have the SHA-256 or SHA-512 that the server names in
+/// `Repr-Digest`. Each response must have the digest in its `Content-Digest` (RFC 9530). Otherwise the download fails with
+/// ``RequestError/Code/digestMismatch``. A file of several parts is first downloaded again as a whole, once, if the retry policy
+/// retries at all.
 ///
 /// ## Subclassing
 ///
 /// All stages of ``URLRequestOperation`` can be overridden. ``URLRequestOperation/validate(_:)-(TransportResponse)`` gets a
 /// response whose ``TransportResponse/file`` is the complete file before it has its name. Its digests were checked. An override
-/// of ``makeTask(for:)`` must return the task of `super`, which it may change except for its destination and its execution. An
-/// override of ``RetryingOperation/retryDecision(afterSuccess:attempt:)`` finds the file in its place. The file of another
-/// attempt replaces it, whatever the policy for existing files, unless it was changed.
+/// of ``makeTask(for:)`` must return the task of `super`, which it may change except for its destination and its execution. When
+/// an override of ``RetryingOperation/retryDecision(afterSuccess:attempt:)`` runs, the file is in its place. The file of another
+/// attempt replaces it, whatever the policy for existing files, unless somebody changed it.
 // Unchecked, as its superclass is. This class adds constants, and a source that only an initialiser replaces.
 open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Sendable {
     /// Where the request of an attempt comes from.
@@ -67,10 +67,10 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     /// - Parameters:
     ///   - request: The request. Each attempt is processed from it.
     ///   - destination: Where the file goes.
-    ///   - ifExists: What happens if there is a file already. ``ExistingFilePolicy/fail`` by default.
-    ///   - resumption: When the download goes on where it broke off. ``DownloadResumption/betweenAttempts`` by default.
-    ///   - segments: How many parts of the file are downloaded at once. 1 by default: the file comes in one response. So it
-    ///     does without resumption, and for any request that is not resumed.
+    ///   - ifExists: What happens if the destination already has a file. ``ExistingFilePolicy/fail`` by default.
+    ///   - resumption: When the download resumes. ``DownloadResumption/betweenAttempts`` by default.
+    ///   - segments: How many parts of the file are downloaded at once. 1 by default: the file comes in one response. A download
+    ///     that is not resumed always comes in one response.
     ///   - checksum: The digest that the file must have. `nil`, the default, means any.
     ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
     public init(
@@ -88,8 +88,8 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     /// Makes an operation that downloads from a URL that a closure provides, such as a signed URL that expires.
     ///
     /// - Parameters:
-    ///   - provider: Provides the URL. Called before the first attempt. Called again before a later attempt if the server
-    ///     has refused the URL with 401, 403 or 410 after it served an earlier attempt. That attempt follows at once. What
+    ///   - provider: Provides the URL. Called before the first attempt. Called again before a later attempt if the server has
+    ///     refused the URL with 401, 403 or 410 after it served an earlier attempt. That attempt begins at once. An error that
     ///     the provider throws fails the attempt, in the stage `process`.
     ///   - destination: Where the file goes.
     ///   - ifExists: What happens if there is a file already. ``ExistingFilePolicy/fail`` by default.
@@ -124,11 +124,11 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
             checksum: checksum, configuration: configuration)
     }
 
-    /// Has a function choose the place of the file. Called before the operation is added to a queue.
+    /// Lets a function choose the place of the file. Called before the operation is added to a queue.
     ///
     /// - Parameter choose: Called for each response that begins the file, or goes on with that of an earlier operation, before
     ///   its first byte is kept. It gets the head, the place that the destination means, and the length of the whole file, if
-    ///   that is known. It returns a place in the same folder. What it throws fails the attempt.
+    ///   that is known. It returns a place in the same folder. An error that it throws fails the attempt.
     package final func choosePlace(
         _ choose: @escaping @Sendable (_ head: ResponseHead, _ place: URL, _ total: Int64?) throws -> URL
     ) {
@@ -148,7 +148,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
         return try await super.process(request)
     }
 
-    /// Makes the task that writes the file. It asks for what is missing.
+    /// Makes the task that writes the file. The task requests the missing bytes.
     open override func makeTask(for request: URLRequest) async throws -> TransportTask {
         var request = request
         let attempt = try await download.begin(&request, subject: subject(of: request))
@@ -177,7 +177,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
         try await download.publish(response.head)
     }
 
-    /// Asks the retry policy, unless a new URL or a new beginning is of use.
+    /// Asks the retry policy, unless a new URL or a new beginning can help.
     open override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
         // Segments have had their retries.
         let isFinal = [.segmentsFailed, .changed].contains(download.finding)
@@ -188,7 +188,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
             }
         }
         if isFinal { return .stop }
-        // An attempt that brought the file further is no failure of the download.
+        // An attempt that made progress does not count as a failure of the download.
         guard await download.hasGrown() else { return await super.retryDecision(after: failure) }
         return await super.retryDecision(after: failure.asFirst).restarting
     }
@@ -245,7 +245,7 @@ extension ResponseDecoder where Value == DownloadedFile {
     }
 }
 
-/// Gives the URL of a download, and asks for a new one when the server says that it has expired.
+/// Provides the URL of a download, and gets a new one when the server says that the URL has expired.
 final class DownloadURLSource: Sendable {
     private enum State {
         case none

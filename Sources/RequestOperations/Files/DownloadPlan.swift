@@ -12,12 +12,12 @@ public enum DownloadDestination: Sendable {
 
     /// A closure chooses the URL of the file from the head of the response.
     ///
-    /// Called once for each response with the whole file, after its head was accepted, on a queue of the download. What it
-    /// throws fails the attempt.
+    /// Called once for each response with the whole file, after its head was accepted, on a queue of the download. An error that
+    /// it throws fails the attempt.
     case chosen(@Sendable (_ head: ResponseHead) throws -> URL)
 }
 
-/// What happens if there is a file already where a download should go.
+/// What happens if the destination of a download already has a file.
 public enum ExistingFilePolicy: Sendable, Hashable {
     /// The download fails with ``RequestError/Code/fileFailed``, before its body is read where that is possible. The old
     /// file is kept.
@@ -29,11 +29,11 @@ public enum ExistingFilePolicy: Sendable, Hashable {
     case uniqueName
 }
 
-/// When a download goes on where it broke off.
+/// When a download resumes after the bytes that it already has.
 ///
-/// It does so only if the server names the state of the file by a strong validator (RFC 9110, section 8.8.1). A response to
-/// such a request is asked for without compression (`Accept-Encoding: identity`), unless the request has the field. The file
-/// of a server that compresses all the same is compressed, and is not resumed.
+/// A download resumes only if the server names the state of the file by a strong validator (RFC 9110, section 8.8.1). It requests
+/// the file without compression (`Accept-Encoding: identity`), unless the request has that field. If the server compresses the
+/// file anyway, the file stays compressed and is not resumed.
 public struct DownloadResumption: Sendable, Hashable {
     enum Scope: Sendable, Hashable {
         case never
@@ -46,27 +46,27 @@ public struct DownloadResumption: Sendable, Hashable {
     /// Each attempt begins at the first byte.
     public static let never = Self(scope: .never)
 
-    /// A retry of the operation goes on where the attempt before it broke off. The default. If the operation fails or is
-    /// cancelled, nothing stays in the folder. A process that is killed leaves a partial file, which
+    /// A retry of the operation resumes where the previous attempt stopped. The default. If the operation fails or is cancelled,
+    /// nothing stays in the folder. A process that is killed leaves a partial file, which
     /// ``DownloadOperation/removeStalePartials(in:olderThan:)`` removes.
     public static let betweenAttempts = Self(scope: .attempts)
 
-    /// A later operation goes on as well, also in another process.
+    /// A later operation resumes too, even in another process.
     ///
-    /// An operation that fails or is cancelled, or a process that is killed, leaves a partial file and a side file in the
-    /// folder of the destination. Their hidden names begin with `.RequestOperations-`. An operation with the same destination
-    /// and URL takes them over. One process at a time can do so: a second operation fails with
-    /// ``RequestError/Code/fileFailed``. ``DownloadOperation/removeStalePartials(in:olderThan:)`` removes those that no one
-    /// takes over.
+    /// An operation that fails or is cancelled, or a process that is killed, leaves a partial file and a side file in the folder
+    /// of the destination. Their hidden names begin with `.RequestOperations-`. An operation with the same destination and URL
+    /// takes these files over. Only one operation at a time can do so: a second one fails with ``RequestError/Code/fileFailed``.
+    /// ``DownloadOperation/removeStalePartials(in:olderThan:)`` removes files that no operation takes over.
     ///
-    /// With ``DownloadDestination/chosen(_:)`` the folder is not known before the response. So this is then the same as
+    /// With ``DownloadDestination/chosen(_:)`` the folder is not known before the response. So this then means
     /// ``betweenAttempts``.
     public static let acrossProcesses = Self(scope: .processes(key: nil))
 
-    /// A later operation with the same destination and key goes on, as with ``acrossProcesses``.
+    /// A later operation with the same destination and key resumes, as with ``acrossProcesses``.
     ///
-    /// - Parameter key: Names the file in place of the URL. For a URL provider, the URL without its query is the default. Give
-    ///   a key if the query of a provided URL tells files apart: otherwise one could go on from the bytes of another.
+    /// - Parameter key: Identifies the file instead of the URL. For a URL provider, the URL without its query is the default.
+    ///   Give a key if the query of a provided URL tells files apart. Otherwise one file could continue with the bytes of
+    ///   another.
     public static func acrossProcesses(key: String) -> Self { Self(scope: .processes(key: key)) }
 }
 
@@ -82,7 +82,7 @@ public struct DownloadedFile: Sendable {
     /// last response had the whole file.
     public let resumedBytes: Int64
 
-    /// The digests that the file was found to have: the caller's, and the server's `Repr-Digest`.
+    /// The digests that were verified: the caller's, and the server's `Repr-Digest`.
     public let verifiedDigests: [FileDigest]
 
     /// The head of the last response.

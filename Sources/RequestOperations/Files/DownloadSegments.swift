@@ -1,13 +1,13 @@
 /// The parts of a file that several requests download at once.
 ///
-/// The partial file always has the beginning of the file, so that everything about it holds as without segments. What follows
-/// later is in files of its own beside it. Their bytes are moved to the partial file when it has come so far. Everything here
-/// is called on the queue of the download, unless it says otherwise.
+/// The partial file always has the beginning of the file, as without segments. Each later part is in a file of its own beside it.
+/// Its bytes move to the partial file when that reaches the part. Everything here is called on the queue of the download, unless
+/// it says otherwise.
 extension Download {
     /// How many bytes are moved at a time, so that others get their turn on the queue.
     private static let moveSize = 1 << 20
 
-    /// Whether the file may be asked for in segments. After a failure of that, it is asked for as a whole.
+    /// Whether the file may be requested in segments. After segments have failed, it is requested as a whole.
     private var isSegmented: Bool { plan.segments > 1 && !state.withLock { $0.hasBegunAgain } }
 
     // MARK: The first part
@@ -67,7 +67,7 @@ extension Download {
         }
     }
 
-    /// Downloads segments at once. The others go on if the server refuses one of them.
+    /// Downloads several segments at the same time. If the server refuses one, the others go on.
     ///
     /// - Returns: How many were refused while others came.
     private func fetch(
@@ -78,7 +78,7 @@ extension Download {
         let members = missing.map { SegmentOperation($0, of: operation, in: self, attempt: attempt) }
         let batch = RequestBatch(members, policy: .collectAll, maximumConcurrency: width)
         for member in members {
-            // It does not wait for the completion queue, which is the user's.
+            // It does not wait for the completion queue, which belongs to the user.
             member.subscribeToFinish { [weak member, weak batch] in
                 guard let member, member.error != nil else { return }
                 if width == 1 || member.refusal == nil { batch?.cancel() }
@@ -138,7 +138,7 @@ extension Download {
         }
     }
 
-    /// Moves some bytes of the first segment to the partial file, if that has come so far. Returns `false` if it has not.
+    /// Moves some bytes of the first segment to the partial file, if that has reached the segment. Returns `false` if it has not.
     private func moveSome() throws -> Bool {
         let (known, first) = state.withLock { ($0.file, $0.segments.first) }
         guard let file = known, let segment = first, segment.start <= file.size else { return false }
@@ -151,7 +151,7 @@ extension Download {
         return true
     }
 
-    /// Tells the listener of the attempt how far the whole file has come, at most 20 times a second.
+    /// Reports to the listener of the attempt how far the whole file has come, at most 20 times a second.
     func report(isLast: Bool = false) {
         let (listener, received, total) = state.withLock { state in
             (state.file == nil ? nil : state.listenerToTell(isLast: isLast), state.received, state.record?.total)
@@ -180,7 +180,7 @@ typealias MissingSegment = (segment: FileSegment, asked: RangeRequest)
 
 /// How the missing bytes of a file are shared out among requests that run at once. A pure function.
 enum SegmentLayout {
-    /// What is worth a request of its own, in bytes.
+    /// The fewest bytes that justify a request of their own.
     static let smallest: Int64 = 1 << 20
 
     /// Bytes that one request asks for.

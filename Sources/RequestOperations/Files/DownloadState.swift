@@ -24,7 +24,7 @@ struct DownloadState {
     }
 
     private var phase = Phase.empty
-    /// The number of the attempt that may write. An attempt that was left behind may still run.
+    /// The number of the attempt that may write. An abandoned attempt may still run.
     private(set) var attempt = 0
     var finding = Finding.nothing
     /// Whether the file is put together of several responses, or of an earlier operation's bytes.
@@ -41,7 +41,7 @@ struct DownloadState {
     private(set) var resumedBytes: Int64 = 0
     /// The parts that follow the partial file, in order.
     var segments: [FileSegment] = []
-    /// What hears of the progress of the running attempt.
+    /// What receives the progress of the running attempt.
     var listener: (@Sendable (TransferProgress) -> Void)?
     private var lastReport: ContinuousClock.Instant?
     /// The file of an attempt whose value was not accepted.
@@ -114,7 +114,7 @@ struct DownloadState {
         return true
     }
 
-    /// Lets go of the partial file, because it is gone or is of no use.
+    /// Releases the partial file, because it is gone or is of no use.
     mutating func dropFile() {
         guard case .partial = phase else { return }
         phase = .empty
@@ -154,7 +154,7 @@ struct DownloadState {
         return segments
     }
 
-    /// What is to be told of progress; `nil` if the last report is less than 50 ms old.
+    /// The progress to report; `nil` if the last report is less than 50 ms old.
     mutating func listenerToTell(isLast: Bool) -> (@Sendable (TransferProgress) -> Void)? {
         let now = ContinuousClock.now
         if let last = lastReport, !isLast, now - last < .milliseconds(50) { return nil }

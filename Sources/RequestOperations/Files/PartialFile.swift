@@ -40,8 +40,8 @@ final class PartialFile: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - place: The place.
-    ///   - waits: Whether it waits a second for another download to let go of the file.
-    /// - Throws: A `RequestError` with the code `fileFailed`. So it does if another download has the file.
+    ///   - waits: Whether it waits a second for another download to release the file.
+    /// - Throws: A `RequestError` with the code `fileFailed`, also if another download has the file.
     static func existing(at place: PartialPlace, waiting waits: Bool = true) throws -> PartialFile? {
         var tries = 0
         while true {
@@ -58,7 +58,7 @@ final class PartialFile: @unchecked Sendable {
                         .fileFailed, stage: .makeTask, underlying: POSIXError(.EWOULDBLOCK),
                         reason: "another download is writing the partial file")
                 }
-                // A download that was cancelled may not have let go yet.
+                // A download that was cancelled may not have released the file yet.
                 tries += 1
                 usleep(50_000)
                 continue
@@ -100,7 +100,7 @@ final class PartialFile: @unchecked Sendable {
         for digest in digests.values { digest.update(data) }
     }
 
-    /// Drops all bytes, and the side file first, so that it never tells of bytes that are not there.
+    /// Drops all bytes, and the side file first, so that it never describes bytes that are not there.
     func empty() throws {
         removeRecord()
         guard ftruncate(file.descriptor, 0) == 0 else { throw RequestError.fileFailed("emptied") }
@@ -110,7 +110,7 @@ final class PartialFile: @unchecked Sendable {
 
     /// Some of the bytes from a place on, at least one.
     ///
-    /// - Throws: A `RequestError` with the code `fileFailed`. So it does at the end of the file.
+    /// - Throws: A `RequestError` with the code `fileFailed`, also at the end of the file.
     func bytes(from offset: Int64, atMost count: Int) throws -> Data {
         var piece = Data(count: count)
         while true {

@@ -1,12 +1,12 @@
-/// A small file beside a partial file or an upload, which tells a later operation where to go on.
+/// A small file beside a partial file or an upload. It tells a later operation where to continue.
 protocol SideFile: Codable {
     /// What it is the side file of, for errors.
     static var kind: String { get }
 }
 
 extension SideFile {
-    /// Reads a side file; `nil` if there is none that this user has written and that can be read. The operation then begins
-    /// again. Somebody else's could divert the bytes.
+    /// Reads a side file. `nil` if it is missing, unreadable, or written by another user, who could divert the bytes. The
+    /// operation then begins again.
     init?(at path: String) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
@@ -68,13 +68,13 @@ struct PartialRecord: SideFile, Sendable, Hashable {
 }
 
 extension DownloadOperation {
-    /// Removes partial files that no download has taken over, their side files, and those of uploads.
+    /// Removes partial files that no download has taken over, their side files, and the side files of uploads.
     ///
-    /// Those that a download is writing to, in any process, are kept. The call blocks on the disk.
+    /// Files that a download in any process is writing to are kept. The call blocks on the disk.
     ///
     /// - Parameters:
     ///   - folder: The folder of the destinations.
-    ///   - age: How long ago the last byte was written, at least.
+    ///   - age: The least time since the last byte was written.
     /// - Returns: How many partial files were removed.
     /// - Throws: A ``RequestError`` with the code ``RequestError/Code/fileFailed`` if the folder cannot be read.
     @discardableResult
@@ -92,7 +92,7 @@ extension DownloadOperation {
 
     /// Removes partial files that no download can take over, at once, and others a week after their last byte.
     ///
-    /// Those that a download is writing to, in any process, are kept. The call blocks on the disk.
+    /// Files that a download in any process is writing to are kept. The call blocks on the disk.
     package static func removeAbandonedPartials(in folder: URL) {
         // A folder that is missing or cannot be read has none of this user's.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []

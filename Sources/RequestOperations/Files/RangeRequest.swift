@@ -47,7 +47,7 @@ package enum RangeVerdict: Sendable, Hashable {
     case rest(total: Int64)
     /// There is nothing left to send: the file is complete.
     case complete
-    /// The content is of no use, and what is there may not belong to the file. The whole is asked for at once.
+    /// The content is of no use, and the bytes so far may not belong to the file. The whole file is requested at once.
     case askForWhole
     /// The response is not the file. Redirects and failures are among these.
     case notTheFile

@@ -2,7 +2,7 @@
 // Unchecked, as its superclass is. The lock of `segmentState` guards what changes.
 final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
     private struct State {
-        /// The number of the attempt that may write. One that was left behind may still run.
+        /// The number of the attempt that may write. An abandoned attempt may still run.
         var number = 0
         /// What that attempt asked for.
         var asked: RangeRequest?
@@ -128,7 +128,7 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
             segmentState.withLock { $0.refusal = refusal }
             throw RequestError(
                 .malformedResponse, stage: .validate, head: head,
-                reason: "the response to the request for a segment has the whole of something")
+                reason: "the response to the request for a segment is not a part of the file")
         case .beginning, .complete, .askForWhole, .unaskedPart:
             download.finding = .changed
             throw RequestError(
@@ -160,7 +160,7 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
         {
             return .retry(after: .zero)
         }
-        // As in the download, an attempt that brought bytes is no failure of the segment.
+        // As in the download, an attempt that brought bytes does not count as a failure of the segment.
         let hasGrown = segmentState.withLock { state in
             defer { state.hasGrown = false }
             return state.hasGrown

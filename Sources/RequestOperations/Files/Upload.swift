@@ -62,7 +62,7 @@ final class Upload: Sendable {
             sent.execution = .standard
             if let listener = task.onProgress { sent.onProgress = { listener($0.ofUpload(of: size)) } }
             let response = try await transport.perform(sent, onHead: onHead)
-            // A file that changed while it was sent is on the server as a mixture.
+            // If a file changed while it was sent, the server has old and new bytes mixed.
             try await queue.run { try files.checkAfterSending() }
             return response
         }
@@ -80,8 +80,8 @@ final class UnchangedFiles: Sendable {
         self.files = files
     }
 
-    /// Compares the stamps with those of the first ``check()`` after the last byte was sent. A file that was removed by
-    /// then does not count. Blocks on the disk.
+    /// After the last byte was sent, compares the stamps with those of the first ``check()``. A file that was removed
+    /// by then does not count. Blocks on the disk.
     ///
     /// - Throws: As ``check()``.
     func checkAfterSending() throws {
@@ -111,19 +111,19 @@ final class UnchangedFiles: Sendable {
 }
 
 extension RequestError.Code {
-    /// A file of an upload has changed since the first attempt, so what was sent before does not belong to it.
+    /// A file of an upload has changed since the first attempt, so the bytes that were sent before do not match it.
     public static let fileChanged = Self("fileChanged")
 }
 
 extension TransferProgress {
-    /// The progress of the request's body alone, if its length is known. The response to an upload is not what one waits for.
+    /// The progress of the request's body alone, if its length is known. The response to an upload does not count.
     var ofBodySent: TransferProgress {
         guard let bytesToSend else { return self }
         return TransferProgress(
             bytesSent: min(bytesSent, bytesToSend), bytesToSend: bytesToSend, bytesToReceive: 0)
     }
 
-    /// The progress of an upload, of which a request has all the rest.
+    /// The progress of an upload whose remaining bytes are all in one request.
     ///
     /// The length of the response counts as soon as it is known. Until then it counts as nothing, so that the progress of
     /// the upload has a total while it is sent.

@@ -1,4 +1,4 @@
-/// An operation that uploads a file, bytes, a stream or a form, and sends it again or goes on after a failure.
+/// An operation that uploads a file, bytes, a stream or a form, and repeats or resumes the upload after a failure.
 ///
 /// ```swift
 /// let operation = UploadOperation(.file(video), to: url)  // PUT
@@ -7,19 +7,18 @@
 /// ```
 ///
 /// The body is read while it is sent, never into memory as a whole. If the number of bytes is known, it is sent as
-/// `Content-Length`. A stream without a length is sent in chunks. A request whose method is GET gets PUT, or POST for a form.
-/// If it has no `Content-Type`, it gets that of the form or of the file's extension.
+/// `Content-Length`. A stream without a length is sent in chunks. A request with the method GET is sent as PUT, or as POST for a
+/// form. A request without a `Content-Type` gets that of the form or of the file's extension.
 ///
 /// The value comes from the response. ``URLRequestOperation/progress`` counts the bytes that were sent.
 ///
 /// ## Retries
 ///
-/// Each attempt sends the body from its first byte, or goes on from the last byte that the server has, with
-/// ``UploadProtocol/tus``. The retry policy decides whether there is another attempt. By default it repeats a PUT, but not a
-/// POST that the server may have acted on, unless it has an `Idempotency-Key`. If a file has changed since the first attempt,
-/// the upload fails with ``RequestError/Code/fileChanged``. A stream that can be opened only once is not sent again. The
-/// policy's ``RetryPolicy/elapsedLimit`` does not apply, because an upload may last for hours.
-/// ``RequestConfiguration/deadline`` does.
+/// Each attempt sends the body from its first byte. With ``UploadProtocol/tus``, it continues after the last byte that the server
+/// has. The retry policy decides whether there is another attempt. By default it repeats a PUT, but not a POST that the server
+/// may have acted on, unless it has an `Idempotency-Key`. If a file has changed since the first attempt, the upload fails with
+/// ``RequestError/Code/fileChanged``. A stream that can be opened only once is not sent again. The policy's
+/// ``RetryPolicy/elapsedLimit`` does not apply, because an upload may last for hours. ``RequestConfiguration/deadline`` applies.
 ///
 /// A redirect that turns the request into a GET without a body (301 and 302 for a POST, 303) fails as
 /// ``RequestError/Code/unacceptableStatus``, unless ``RedirectPolicy/allowsMethodChange`` allows it.
@@ -28,29 +27,29 @@
 ///
 /// With ``UploadProtocol/tus``, the URL is where the server creates uploads. An attempt makes several requests:
 ///
-/// 1. OPTIONS asks what the server can do, once for each operation. It need not answer.
-/// 2. POST creates the upload. If the server can do it, a piece of up to 8 MiB goes with it.
+/// 1. OPTIONS asks what the server can do, once for each operation. The server need not answer.
+/// 2. POST creates the upload. If the server supports that, up to 8 MiB of the body go with this request.
 /// 3. HEAD asks for the offset, after each failure, after a conflict (409) or a wrong checksum (460), and for an upload of an
 ///    earlier operation.
 /// 4. PATCH sends bytes, until the server has them all.
 ///
-/// If the server no longer has the upload (404, 410, or 403 for one that has expired), it is created anew. So is the upload of
-/// an earlier operation that the server refuses in another way, once, when the retry policy gives up. A server that is only
-/// busy (408, 423, 425, 429, 502 to 504) has refused nothing. The side file of the earlier operation stays until the server has
-/// created another upload. ``RequestEvent/Step/uploadRefused(status:)`` tells of it.
+/// If the server no longer has the upload (404, 410, or 403 for one that has expired), the operation creates a new one. If the
+/// server refuses the upload of an earlier operation in another way, and the retry policy gives up, the operation also creates a
+/// new one, once. A busy server (408, 423, 425, 429, 502 to 504) does not count as a refusal. The side file of the earlier
+/// operation stays until the server has created another upload. ``RequestEvent/Step/uploadRefused(status:)`` reports the refusal.
 ///
-/// All requests have the fields of the processed request. Those that are credentials go to the server's origin only. The value
-/// comes from the last response, which mostly has no body.
+/// All requests have the fields of the processed request. Credentials among them go to the server's origin only. The value comes
+/// from the last response, which usually has no body.
 ///
-/// An attempt that brings the upload further restarts the count of retries and the backoff. If a creation fails, the next one
-/// has no bytes, so that a link that breaks again and again does not begin at the first byte each time.
+/// An attempt that makes progress restarts the count of retries and the backoff. If a creation fails, the next one has no bytes.
+/// So a connection that keeps breaking does not send the first bytes again each time.
 ///
-/// A retry is always safe. So adapters, events and the retry policy see the method PUT. The policy also retries the statuses
-/// 409, 423 (another request still holds the upload) and 460. An error of a transfer names the request that failed. Other
-/// errors, and the operation's description, have `tus upload` in the place of a method. The limits of an attempt are for all
-/// its requests together, except for the idle limit.
+/// A retry is always safe. So adapters, events and the retry policy see the method PUT. The policy also retries the statuses 409,
+/// 423 (another request still holds the upload) and 460. An error of a transfer names the request that failed. Other errors, and
+/// the operation's description, have `tus upload` instead of a method. The limits of an attempt cover all its requests together,
+/// except for the idle limit.
 ///
-/// An upload that is larger than the server takes (`Tus-Max-Size`) fails with ``RequestError/Code/bodyTooLarge``.
+/// An upload that is larger than the server accepts (`Tus-Max-Size`) fails with ``RequestError/Code/bodyTooLarge``.
 ///
 /// ## Subclassing
 ///
@@ -64,7 +63,7 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
     ///
     /// - Parameters:
     ///   - body: Bytes, a file or a stream. A stream for ``UploadProtocol/tus`` needs a length and must be reopenable.
-    ///   - request: The request. Each attempt is processed from it. Its own body does not count.
+    ///   - request: The request. Each attempt is processed from it. Its own body is ignored.
     ///   - uploadProtocol: How the body gets to the server. ``UploadProtocol/plain`` by default.
     ///   - decoder: Makes the value from the last response.
     ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
@@ -83,7 +82,7 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
     ///
     /// - Parameters:
     ///   - form: The form.
-    ///   - request: The request. Each attempt is processed from it. Its own body does not count.
+    ///   - request: The request. Each attempt is processed from it. Its own body is ignored.
     ///   - uploadProtocol: How the form gets to the server. ``UploadProtocol/plain`` by default. ``UploadProtocol/tus`` fails
     ///     as ``RequestError/Code/unsupported``.
     ///   - decoder: Makes the value from the response.
@@ -101,17 +100,17 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
 
     /// Where the upload is on the server, with ``UploadProtocol/tus``. `nil` before it is created, and with any other protocol.
     ///
-    /// Who knows this URL can mostly change the upload, so treat it like a password.
+    /// Anyone with this URL can usually change the upload, so treat it like a password.
     public final var uploadURL: URL? { upload.tus?.url }
 
-    /// Cancels the operation, and has the server remove what it has of an upload by tus (the extension `termination`).
+    /// Cancels the operation, and asks the server to remove the upload by tus (the extension `termination`).
     ///
-    /// Can be called at any time, also after the end. An operation that was not started removes the upload of an earlier
-    /// one if its protocol has a side file of it (``UploadResumption/acrossProcesses``). The request has the fields of the
-    /// original request as ``process(_:)`` makes it, and is retried as the configuration says.
+    /// You can call this at any time, even after the end. An operation that was not started removes the upload of an earlier
+    /// operation, if a side file names it (``UploadResumption/acrossProcesses``). The request has the fields of the original
+    /// request as ``process(_:)`` makes it, and is retried as the configuration says.
     ///
     /// - Returns: Whether there was an upload. `false` with any other protocol.
-    /// - Throws: A ``RequestError``, for instance if the server does not support it, or `CancellationError`.
+    /// - Throws: A ``RequestError``, for instance if the server does not support the removal, or `CancellationError`.
     @discardableResult
     public final func terminate() async throws -> Bool {
         cancel()
@@ -138,7 +137,7 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
         try await super.process(upload.adjusted(request))
     }
 
-    /// Makes the task that sends the body, or what is missing of it.
+    /// Makes the task that sends the body, or its missing bytes.
     open override func makeTask(for request: URLRequest) async throws -> TransportTask {
         try await upload.task(for: request, configuration)
     }
@@ -149,8 +148,8 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
         return try await super.decode(response)
     }
 
-    /// Asks the retry policy. An upload by tus that came further counts as in a first attempt. One of an earlier operation
-    /// that is refused for good is created anew, once.
+    /// Asks the retry policy. If an upload by tus made progress, the failure counts as the first one. An upload of an earlier
+    /// operation that is refused for good is created anew, once.
     open override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
         guard let tus = upload.tus else { return await super.retryDecision(after: failure) }
         let hasGrown = tus.hasGrown
@@ -167,7 +166,7 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
 }
 
 extension UploadProtocol {
-    /// A conflict is over soon, and then the upload goes on.
+    /// A conflict is over soon. Then the upload continues.
     fileprivate func adjusted(_ configuration: RequestConfiguration) -> RequestConfiguration {
         guard case .tus = kind else { return configuration }
         var configuration = configuration
@@ -258,26 +257,25 @@ public struct UploadProtocol: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - expectsContinue: Whether the request asks the server first (`Expect: 100-continue`, RFC 9110, section 10.1.1). A
-    ///     server that refuses the request then does so before it gets the body. `false` by default. ``CurlTransport`` asks
-    ///     for bodies of more than 1 MiB in any case. HTTP/2 has no need of it.
+    ///     server that refuses the request then does so before it gets the body. `false` by default. ``CurlTransport`` asks for
+    ///     bodies of more than 1 MiB in any case. HTTP/2 does not need it.
     ///   - isChunked: Whether the body is sent in chunks, without `Content-Length`, even if its length is known. `false` by
-    ///     default. ``URLSessionTransport`` sends a length all the same.
+    ///     default. ``URLSessionTransport`` sends a length anyway.
     public static func plain(expectsContinue: Bool = false, isChunked: Bool = false) -> Self {
         Self(kind: .plain(expectsContinue: expectsContinue, isChunked: isChunked))
     }
 
-    /// The server speaks tus 1.0 (https://tus.io). An attempt goes on from the last byte that the server has.
+    /// The server speaks tus 1.0 (https://tus.io). An attempt continues after the last byte that the server has.
     public static let tus = tus()
 
-    /// The server speaks tus 1.0 (https://tus.io). An attempt goes on from the last byte that the server has.
+    /// The server speaks tus 1.0 (https://tus.io). An attempt continues after the last byte that the server has.
     ///
     /// - Parameters:
-    ///   - resumption: Which attempts go on. ``UploadResumption/betweenAttempts`` by default.
-    ///   - chunkSize: The most bytes of one request. Less than 1 counts as 1. With `nil`, the default, one request has all the
-    ///     rest; if its bytes are verified, it has at most 8 MiB.
-    ///   - metadata: What the server is told of the upload (`Upload-Metadata`). A key must be a non-empty text in ASCII
-    ///     without spaces and commas. `nil`, the default, means the name and the media type of a file, as `filename` and
-    ///     `filetype`.
+    ///   - resumption: When the upload resumes. ``UploadResumption/betweenAttempts`` by default.
+    ///   - chunkSize: The most bytes of one request. Less than 1 counts as 1. With `nil`, the default, one request has all
+    ///     remaining bytes, or at most 8 MiB if they are verified.
+    ///   - metadata: What describes the upload to the server (`Upload-Metadata`). A key must be a non-empty text in ASCII without
+    ///     spaces and commas. `nil`, the default, means the name and the media type of a file, as `filename` and `filetype`.
     ///   - isVerified: Whether each request has the SHA-256 digest of its bytes, if the server can check it. `true` by
     ///     default. The bytes are then read twice.
     public static func tus(
@@ -301,7 +299,7 @@ struct TusOptions: Sendable, Hashable {
     var isVerified = true
 }
 
-/// When an upload by tus goes on where it broke off.
+/// When an upload by tus resumes after the bytes that the server has.
 public struct UploadResumption: Sendable, Hashable {
     enum Scope: Sendable, Hashable {
         case attempts
@@ -310,22 +308,21 @@ public struct UploadResumption: Sendable, Hashable {
 
     let scope: Scope
 
-    /// A retry of the operation goes on from the last byte that the server has. The default.
+    /// A retry of the operation continues after the last byte that the server has. The default.
     public static let betweenAttempts = Self(scope: .attempts)
 
-    /// A later operation goes on as well, also in another process, as long as the file is the same.
+    /// A later operation resumes too, even in another process, if the file is the same.
     ///
     /// The URL of the upload is kept in a side file in the folder of the file that is uploaded. Its hidden name begins with
-    /// `.RequestOperations-`. The side file has the size and the modification date of the file, too. If either has changed, the
-    /// upload begins anew. So it does if the server no longer has the upload. A success removes the side file.
+    /// `.RequestOperations-`. The side file has the size and the modification date of the file, too. If either has changed, or if
+    /// the server no longer has the upload, the upload begins anew. A success removes the side file.
     ///
-    /// Bytes in memory have no folder, and a stream cannot be known again. For them this is the same as
-    /// ``betweenAttempts``.
+    /// Bytes in memory have no folder, and a stream cannot be recognised later. For them, this means ``betweenAttempts``.
     public static let acrossProcesses = Self(scope: .processes(record: nil))
 
-    /// A later operation goes on, as with ``acrossProcesses``. The side file has a place of your choice.
+    /// A later operation resumes, as with ``acrossProcesses``. You choose the place of the side file.
     ///
-    /// Bytes in memory are known again by their digest.
+    /// Bytes in memory are recognised by their digest.
     ///
     /// - Parameter record: The side file. Two uploads must not have the same one. Its folder must exist.
     public static func acrossProcesses(record: URL) -> Self { Self(scope: .processes(record: record)) }

@@ -74,7 +74,7 @@ struct TusRequests: Sendable {
         let isSecure = { (url: URL?) in Origin(url).scheme == "https" }
         guard redirects.allowsInsecure || !isSecure(base.url) || isSecure(upload) else {
             throw RequestError(
-                .insecureRedirect, stage: .transfer, reason: "the server put the upload from https to http")
+                .insecureRedirect, stage: .transfer, reason: "the server moved the upload from https to http")
         }
         // The user and the password of the caller's URL go with it as well, and none that the server chose.
         guard let base = base.url, let place = URL(location: upload.absoluteString, relativeTo: base) else {
@@ -101,7 +101,7 @@ struct TusRequests: Sendable {
                 guard !key.isEmpty, key.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ",") })
                 else {
                     throw RequestError(
-                        .invalidField, stage: .makeTask, reason: "a key of the metadata is no text that tus allows")
+                        .invalidField, stage: .makeTask, reason: "tus does not allow a key of the metadata")
                 }
                 return value.isEmpty ? key : "\(key) \(Data(value.utf8).base64EncodedString())"
             }
@@ -131,13 +131,13 @@ struct TusServer: Sendable, Hashable {
     /// Reads the head of the response to an OPTIONS request.
     ///
     /// - Throws: A `RequestError` with the code `unsupported` if the server speaks other versions only, or creates no
-    ///   uploads. One with the code `bodyTooLarge` if an upload of this size is larger than the server takes.
+    ///   uploads. One with the code `bodyTooLarge` if an upload of this size is larger than the server accepts.
     init(_ head: ResponseHead, size: Int64) throws {
         let versions = head.elements(of: "Tus-Version")
         guard versions.isEmpty || versions.contains(Self.version) else { throw Self.speaksNoVersion(head) }
         checksumAlgorithms = head.elements(of: "Tus-Checksum-Algorithm")
         let named = head.elements(of: "Tus-Extension")
-        // If it names none, it may be a server in front that answers, which knows nothing of tus.
+        // If the response names none, it may come from a proxy that knows nothing about tus.
         if !named.isEmpty { extensions = named }
         guard extensions.contains("creation") || createsWithUpload else {
             throw RequestError(
@@ -150,7 +150,7 @@ struct TusServer: Sendable, Hashable {
         RequestError(.unsupported, stage: .transfer, head: head, reason: "the server does not speak tus \(version)")
     }
 
-    /// The error of an upload that is larger than the server takes.
+    /// The error of an upload that is larger than the server accepts.
     static func takesNoMore(_ size: Int64, _ head: ResponseHead) -> RequestError {
         let limit = head.number(in: "Tus-Max-Size").map { "at most \($0) bytes (Tus-Max-Size)" } ?? "less"
         return RequestError(

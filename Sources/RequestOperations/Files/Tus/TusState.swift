@@ -38,7 +38,7 @@ struct TusState: Sendable {
     private var attempt = 0
     /// How many uploads this attempt has created.
     private var creations = 0
-    /// How many responses in a row brought the upload no further than it was before.
+    /// How many responses in a row made no progress.
     private var setbacks = 0
     /// The most bytes that the server has had.
     private var furthest: Int64 = 0
@@ -81,7 +81,7 @@ struct TusState: Sendable {
         if case .known(_, let offset) = upload { offset } else { nil }
     }
 
-    /// Begins an attempt. Whatever the one before it knew of the offset is out of date. Returns its number.
+    /// Begins an attempt. What the previous attempt knew about the offset is out of date. Returns its number.
     mutating func beginAttempt() -> Int {
         // The creation broke off in the last attempt. Bytes that go with it would have to go again.
         if createsWithBytes { createsEmpty = true }
@@ -100,7 +100,7 @@ struct TusState: Sendable {
 
     /// Gives up the upload of an earlier operation after a refusal, so that the next attempt creates another one.
     ///
-    /// - Returns: Whether there was such a refusal. That is so once at most.
+    /// - Returns: Whether there was such a refusal. At most one call returns `true`.
     mutating func giveUpRemembered() -> Bool {
         guard isRemembered, isRefused else { return false }
         isRemembered = false
@@ -109,7 +109,7 @@ struct TusState: Sendable {
         return true
     }
 
-    /// Whether an attempt is the one that runs. One that was left behind must not send anything.
+    /// Whether an attempt is the one that runs. An abandoned attempt must not send anything.
     func isRunning(_ attempt: Int) -> Bool { attempt == self.attempt }
 
     // MARK: Steps
@@ -246,7 +246,7 @@ struct TusState: Sendable {
         upload = .unknown(location)
         guard let offset = head.number(in: "Upload-Offset") else { return askAgain() }
         guard (part.lowerBound...part.upperBound).contains(offset) else {
-            throw Self.malformed(head, "the server has another number of bytes than it was sent")
+            throw Self.malformed(head, "the server reports an offset outside of the bytes that were sent")
         }
         guard offset > part.lowerBound || part.isEmpty else { return askAgain() }
         if offset > furthest {
@@ -259,8 +259,8 @@ struct TusState: Sendable {
 
     /// Takes in a redirect of a request to the upload. The upload is there from now on.
     ///
-    /// The operation follows redirects of the creation. It would take the place of the upload for that of the creation. Another
-    /// host could send it back to the first one, with the credentials for that. So only a redirect within the origin is
+    /// The operation follows redirects of the creation. It would mistake the URL of the upload for that of the creation. Another
+    /// host could send it back to the first host, with the credentials for that host. So only a redirect within the origin is
     /// followed.
     private mutating func moved(_ head: ResponseHead) throws -> Verdict {
         setbacks += 1
@@ -274,7 +274,7 @@ struct TusState: Sendable {
         return .goesOn
     }
 
-    /// The server and this side do not agree, so the next step asks for the offset. That is done a few times in a row.
+    /// The server and the client do not agree, so the next step asks for the offset. It does so only a few times in a row.
     private mutating func askAgain() -> Verdict {
         setbacks += 1
         guard setbacks <= Self.mostSetbacks, let location else { return .refused }

@@ -74,7 +74,7 @@ final class TusUpload: Sendable {
                 throw error.ofPart(next.request)
             }
             guard judged.withLock({ $0 }) == .goesOn else {
-                // A file that changed while its last bytes were sent is on the server as a mixture.
+                // If a file changed while its last bytes were sent, the server has old and new bytes mixed.
                 try await queue.run { [files] in try files.checkAfterSending() }
                 return response
             }
@@ -91,7 +91,7 @@ final class TusUpload: Sendable {
         try await queue.run { [self] in
             let bytes = try UploadBytes(content)
             guard state.withLock({ $0.protocolState }) == nil else { return bytes }
-            // Otherwise the upload would be created, and nothing could go on from it.
+            // Otherwise the upload would be created, and nothing could resume it.
             if let place, access(URL(fileURLWithPath: place).deletingLastPathComponent().path, W_OK) != 0 {
                 throw RequestError.fileFailed("kept beside the file")
             }
@@ -104,7 +104,7 @@ final class TusUpload: Sendable {
         }
     }
 
-    /// Whether the attempt found that the upload has come further than ever.
+    /// Whether the attempt found that the server has more bytes than ever.
     var hasGrown: Bool { state.withLock { $0.protocolState?.hasGrown ?? false } }
 
     /// What a server answers while it is busy. The upload of an earlier operation still counts then.
@@ -175,7 +175,7 @@ final class TusUpload: Sendable {
 
     // MARK: The side file
 
-    /// The path of the side file; `nil` if no other operation may go on.
+    /// The path of the side file; `nil` if no other operation may resume the upload.
     private var place: String? {
         guard case .processes(let record) = options.resumption.scope, case .body(let body) = content else { return nil }
         return switch body {
@@ -247,7 +247,7 @@ extension Error {
     }
 }
 
-/// The side file of an upload by tus: with it a later operation goes on.
+/// The side file of an upload by tus. A later operation resumes with it.
 struct TusRecord: SideFile, Sendable, Hashable {
     static let kind = "upload"
 
@@ -276,13 +276,13 @@ struct TusRecord: SideFile, Sendable, Hashable {
         return file.deletingLastPathComponent().appendingPathComponent(HiddenFile.prefix + name + suffix)
     }
 
-    /// Whether an upload can go on with this record.
+    /// Whether an upload can resume with this record.
     func fits(_ server: String, _ source: Source, now: Date = Date()) -> Bool {
         server == self.server && source == self.source && location.expires.map { $0 > now } ?? true
     }
 }
 
-/// The request that has a server remove an upload by tus. Each attempt processes the request of the upload anew.
+/// The request that asks a server to remove an upload by tus. Each attempt processes the request of the upload anew.
 // Unchecked, as its superclass is. This class adds only a constant.
 final class TusTermination: URLRequestOperation<Void>, @unchecked Sendable {
     private let makeRequest: @Sendable () async throws -> URLRequest
