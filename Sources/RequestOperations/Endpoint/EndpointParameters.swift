@@ -111,7 +111,7 @@ struct RequestParameters: Sendable {
     /// Where parameters go. `nil`, the default, means where the method puts them.
     var placement: ParameterPlacement?
 
-    /// The same without defaults that one of the URLs already has. `nil` if they have none.
+    /// The same parameters without the defaults that one of the URLs already has. `nil` if the URLs have none.
     func withoutDefaults(in urls: [String], _ naming: ParameterNaming) -> RequestParameters? {
         guard !defaults.isEmpty else { return nil }
         let names = urls.reduce(into: Set<String>()) { $0.formUnion($1.namesInQuery) }

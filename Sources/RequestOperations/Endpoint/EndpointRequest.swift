@@ -80,7 +80,7 @@ struct EndpointRequest: Sendable {
         let template = try URITemplate(path)
         let values = Dictionary(parameters.members.map { ($0.name, $0.value) }) { $1 }
         if let unused = values.keys.sorted().first(where: { !template.variables.contains($0) }) {
-            throw EndpointProblem(description: "'\(unused)' is no variable of the path.")
+            throw EndpointProblem(description: "'\(unused)' is not a variable of the path.")
         }
         if let missing = template.variables.sorted().first(where: { values[$0] == nil }) {
             throw EndpointProblem(description: "No property for '{\(missing)}' in the path is wrapped in @Path.")
@@ -153,7 +153,7 @@ extension String {
 }
 
 extension URLRequest {
-    /// What the errors of a request name that cannot be made.
+    /// What errors name if a request cannot be made.
     static func placeholder(_ method: HTTPMethod, relativeTo baseURL: URL) -> URLRequest {
         var request = URLRequest(url: baseURL)
         request.httpMethod = method.rawValue
@@ -267,7 +267,7 @@ extension URLRequest {
     ) throws -> String {
         let text = try encoder.text(of: node, path: path)
         guard !node.isNil, !text.isEmpty else {
-            throw URLEncodedFormEncoder.invalid("", path, "has an element that is nil or empty, which no list can have")
+            throw URLEncodedFormEncoder.invalid("", path, "has an element that is nil or empty, which a list cannot have")
         }
         return text
     }

@@ -21,7 +21,7 @@ enum ReservedProperties {
         ]
     }
 
-    /// What is known of a type of endpoints. It is kept, because a mirror takes longer than the rest of the request.
+    /// What is known about a type of endpoints. It is kept, because a mirror takes longer than the rest of the request.
     private struct Findings: Sendable {
         /// Why no value of the type can be a request.
         let problem: EndpointProblem?

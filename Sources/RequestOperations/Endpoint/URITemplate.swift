@@ -26,7 +26,7 @@ struct URITemplate {
         var rest = text.unicodeScalars[...]
         while let brace = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
             guard rest[brace] == "{", let end = rest[brace...].firstIndex(of: "}") else {
-                throw EndpointProblem(description: "A brace of the path has no counterpart.")
+                throw EndpointProblem(description: "A brace in the path has no matching brace.")
             }
             if brace > rest.startIndex { parts.append(Self.literal(rest[..<brace])) }
             parts.append(try Self.expression(Substring(rest[rest.index(after: brace)..<end])))
@@ -49,7 +49,7 @@ struct URITemplate {
             let endsInAuthority = URLReference.endOfAuthority(in: text) == text.endIndex
             guard parts.count > 1, endsInAuthority else { return true }
             guard case .expression(let sign, _) = parts[1], ["/", "?", "#"].contains(sign.first) else {
-                throw EndpointProblem(description: "The path is an absolute URL, and its host is not all in it.")
+                throw EndpointProblem(description: "The path is an absolute URL, but a variable could change its host.")
             }
             return true
         }
@@ -67,7 +67,7 @@ struct URITemplate {
         let (name, modifier) = (text[..<nameEnd], text[nameEnd...])
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.allSatisfy(isNamePart), modifier == "" || modifier == "*" || isPrefix(modifier) else {
-            throw EndpointProblem(description: "'{\(text)}' in the path is no expression of RFC 6570.")
+            throw EndpointProblem(description: "'{\(text)}' in the path is not an expression of RFC 6570.")
         }
         return Variable(
             name: String(name), maximumLength: Int(modifier.dropFirst()), isExploded: modifier == "*")
@@ -152,7 +152,7 @@ struct URITemplate {
         _ variable: Variable, _ sign: Operator, _ values: [String], named: (String) -> String
     ) throws -> [String] {
         guard variable.maximumLength == nil else {
-            throw EndpointProblem(description: "'\(variable.name)' has several values, and a prefix is of one.")
+            throw EndpointProblem(description: "'\(variable.name)' has several values, but a prefix applies to one.")
         }
         guard !values.isEmpty else { return [] }
         if variable.isExploded { return sign.isNamed ? values.map(named) : values }

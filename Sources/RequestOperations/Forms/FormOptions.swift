@@ -24,7 +24,7 @@ public enum FormOptions {
 
     /// How the names of nested members are read.
     public enum ReadNesting: Sendable {
-        /// Not at all. The whole name is one name, even if it holds brackets or dots.
+        /// Nested names are not read. The whole name is one name, even if it holds brackets or dots.
         case none
         /// `a[b]=1`.
         case brackets

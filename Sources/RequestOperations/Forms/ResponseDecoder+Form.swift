@@ -53,7 +53,7 @@ extension ResponseDecoder {
             }
             throw RequestError(
                 .unacceptableContentType, stage: .decode, head: response.head,
-                reason: "decoded are \(decoders.keys.sorted().joined(separator: ", "))")
+                reason: "there are decoders only for \(decoders.keys.sorted().joined(separator: ", "))")
         }
     }
 }

@@ -180,7 +180,7 @@ final class FormNodeDecoder: Decoder {
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         guard let elements = node.map(\.elements) ?? [] else {
-            throw mismatch([String].self, "has members that are no elements of an array")
+            throw mismatch([String].self, "has members that are not elements of an array")
         }
         return UnkeyedForm(decoder: self, elements: elements)
     }

@@ -18,8 +18,8 @@
 /// - a value that asks for two kinds of containers
 ///
 /// An array whose elements are arrays or have members is written with numbers: `a[0][b]=1`. Otherwise it would be
-/// unclear which member belongs to which element. Names that are ``FormOptions/Arrays/custom(_:)`` are an exception.
-/// A property writes nothing if it holds an empty array or a value without members.
+/// unclear which member belongs to which element. Names from ``FormOptions/Arrays/custom(_:)`` are an exception. A
+/// property writes nothing if it holds an empty array or a value without members.
 ///
 /// ``URLEncodedFormDecoder`` with the same options restores the value, except for line breaks that were normalized.
 public struct URLEncodedFormEncoder: Sendable {
@@ -141,7 +141,7 @@ public struct URLEncodedFormEncoder: Sendable {
             return text
         case .data(let value):
             return if case .custom(let make) = data { try make(value) } else { value.base64EncodedString() }
-        case .list, .record: throw Self.invalid("", path(), "has members, and here is a place for one value")
+        case .list, .record: throw Self.invalid("", path(), "has members, but only one value fits here")
         }
     }
 

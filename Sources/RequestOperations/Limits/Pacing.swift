@@ -221,7 +221,7 @@ struct Pace {
         }
     }
 
-    /// Whether it says no more than a new one.
+    /// Whether it holds no more information than a new pace.
     func isIdle(at now: Int64) -> Bool {
         (set?.isAsNew(at: now) ?? true) && known(at: now) == nil && accepted.count(at: now) == 0
     }

@@ -2,8 +2,7 @@
 ///
 /// A limiter admits *attempts*, not operations. A request that waits for its next attempt holds no slot. The limiter of
 /// a ``RequestQueue`` also admits the other operations that execute in the queue. The highest priority comes first, and
-/// among equals the one that came first, as in Foundation's queues. A full host never holds up a request to another
-/// host.
+/// among equals the earliest, as in Foundation's queues. A full host never holds up a request to another host.
 ///
 /// All members can be used from any thread.
 public final class RequestLimiter: Sendable {
@@ -17,17 +16,17 @@ public final class RequestLimiter: Sendable {
     /// - Parameters:
     ///   - total: The most attempts in flight. `nil`, the default, means no bound.
     ///   - perHost: The most attempts in flight to one scheme, host and port. `nil`, the default, means no bound.
-    ///   - maximumWaiting: The most attempts that wait, 0 for none. One more fails as
+    ///   - maximumWaiting: The most attempts that wait, 0 for none. A further attempt fails as
     ///     ``RequestError/Code/slotRejected``. `nil`, the default, means no bound.
-    ///   - rate: How many attempts may begin in a time. `nil`, the default, means no bound.
+    ///   - rate: How many attempts may begin per second. `nil`, the default, means no bound.
     ///   - scope: Whether the rate bounds the attempts to each host or all together. ``RateScope/host`` by default.
     ///   - adaptsToTooManyRequests: Whether a host that answers 429 (RFC 6585) gets its own rate. `false` by default.
     ///     That rate is what the host accepted in the last second. It grows by 10 % a second once the host accepts an
     ///     attempt again. If the host accepted nothing before its first 429, the rate is one a second, and it doubles
     ///     each second. After a minute of growth it is forgotten. If the host accepts nothing, the rate is kept for 12
     ///     hours. Responses below 500 other than 429 count as accepted. The limiters of a configuration and of a
-    ///     ``RequestQueue`` learn of responses.
-    ///   - clock: The clock of the rate. Use that of the configurations which use the limiter. The continuous one by
+    ///     ``RequestQueue`` see the responses.
+    ///   - clock: The clock of the rate. Use that of the configurations which use the limiter. The continuous clock by
     ///     default.
     public init(
         total: Int? = nil, perHost: Int? = nil, maximumWaiting: Int? = nil, rate: Rate? = nil,
@@ -50,7 +49,7 @@ public final class RequestLimiter: Sendable {
     /// Whether a host that answers 429 gets its own rate.
     public let adaptsToTooManyRequests: Bool
 
-    /// How many attempts may begin in a time. `nil` means no bound. A new rate holds from the next attempt on.
+    /// How many attempts may begin per second. `nil` means no bound. A new rate applies from the next attempt on.
     public var rate: Rate? {
         get { state.withLock { $0.pacing?.rate } }
         set {
@@ -80,9 +79,9 @@ public final class RequestLimiter: Sendable {
 
     /// The most attempts that wait, 0 for none. `nil` means no bound.
     ///
-    /// One more fails as ``RequestError/Code/slotRejected``. An attempt that had a slot here, and waits for one of
-    /// another limiter, is not rejected. Lowering the bound rejects none that already waits. The limiter of a
-    /// ``RequestQueue`` rejects nothing.
+    /// A further attempt fails as ``RequestError/Code/slotRejected``. An attempt that had a slot here, and waits for a
+    /// slot of another limiter, is not rejected. Lowering the bound rejects no attempt that already waits. The limiter
+    /// of a ``RequestQueue`` rejects nothing.
     public var maximumWaiting: Int? {
         get { state.withLock { $0.maximumWaiting == .max ? nil : $0.maximumWaiting } }
         set { state.withLock { $0.maximumWaiting = Self.lineBound(newValue) } }
@@ -126,7 +125,7 @@ public final class RequestLimiter: Sendable {
         for waiter in waitersAdmitted(by: edit) { tell(waiter) }
     }
 
-    /// The waiters that a change admits. The caller must tell them.
+    /// The waiters that a change admits. The caller must notify them.
     func waitersAdmitted(by edit: (inout SlotTable, Int64) -> Void) -> [any SlotWaiter] {
         let (admitted, alarm, now) = withTable { table, now in
             edit(&table, now)
@@ -146,7 +145,7 @@ public final class RequestLimiter: Sendable {
         if !state.withLock({ $0.keep(alarm, as: next) }) { alarm.cancel() }
     }
 
-    /// Tells a waiter. If that may run code of the user, it happens on another thread, so that the caller does not
+    /// Notifies a waiter. If that may run code of the user, it happens on another thread, so that the caller does not
     /// wait.
     private static func tellElsewhere(_ waiter: any SlotWaiter) {
         if waiter.reachesUserCode {
@@ -246,14 +245,14 @@ public final class RequestLimiter: Sendable {
         state.withLock { $0.leave(place, if: isLeaving) }
     }
 
-    /// Gives back a slot that was not used, for a caller that must not wait for code of the user.
+    /// Releases a slot that was not used, for a caller that must not wait for code of the user.
     func giveBackAtOnce(_ origin: Origin?) {
         change(telling: Self.tellElsewhere) { table, now in table.release(origin, isUnused: true, now: now) }
     }
 }
 
 extension RequestLimiter {
-    /// How many attempts may begin in a time.
+    /// How many attempts may begin per second.
     ///
     /// Attempts follow each other evenly. With ``perSecond(_:burst:)`` of 10, one begins every 100 ms.
     public struct Rate: Sendable, Hashable, CustomStringConvertible {

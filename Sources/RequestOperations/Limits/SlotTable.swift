@@ -1,8 +1,8 @@
-/// The holders of a limiter's slots, and its waiters. A pure value. Its owner tells the returned waiters after it has
-/// released the lock.
+/// The holders of a limiter's slots, and its waiters. A pure value. Its owner notifies the returned waiters after it
+/// has released the lock.
 ///
-/// The highest priority comes first, and among equals the one that came first, as in Foundation's queues. A host that
-/// is full, or whose time by the pace has not come, is passed over. Only the total bounds waiters without an origin.
+/// The highest priority comes first, and among equals the earliest, as in Foundation's queues. A host that is full, or
+/// whose time by the pace has not come, is passed over. Only the total bounds waiters without an origin.
 ///
 /// An attempt that a response redirects to another host keeps its slot, which counts for its first host. So it does not
 /// wait, and may exceed the bound of the other host.

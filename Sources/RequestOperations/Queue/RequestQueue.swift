@@ -31,8 +31,8 @@
 ///
 /// A request holds its place while it is processed and sent, until its body has arrived. It does not hold it while it
 /// decodes. If ``URLRequestOperation/process(_:)`` leads to another host, the request exchanges its place for one of
-/// that host. If its configuration has a limiter too, the request takes a slot of that one afterwards. If it has to
-/// wait there, it gives the queue's place back, and gets both together later. A redirect to another host keeps both.
+/// that host. If its configuration has a limiter too, the request then takes a slot of that limiter. If it has to wait
+/// for the slot, it gives the queue's place back, and gets both together later. A redirect to another host keeps both.
 ///
 /// An operation that a stage adds to the queue in which its request holds a place runs on that place. So an adapter can
 /// fetch a token through the queue of its request, even at a width of 1.
@@ -41,10 +41,10 @@
 ///
 /// Other operations take a place while they execute: an ``AsynchronousOperation`` of another kind, a block, a foreign
 /// `Operation`. (A ``RequestChain`` takes none, but the requests that it runs do.) They have no host. If the queue has
-/// a limit, such an operation joins the line when its dependencies have finished. One that overrides its readiness
-/// holds its place while it waits to become ready. Without a limit, such operations go straight to Foundation, and a
-/// limit that is set later does not count them. Operations that are added to a suspended queue count for the limit that
-/// it has when it is resumed.
+/// a limit, such an operation joins the line when its dependencies have finished. An operation that overrides its
+/// readiness holds its place while it waits to become ready. Without a limit, such operations go straight to
+/// Foundation, and a limit that is set later does not count them. Operations that are added to a suspended queue count
+/// for the limit that it has when it is resumed.
 ///
 /// You can add and remove dependencies, and cancel operations, while they are held back. A queue with a limit does not
 /// notice such changes to a foreign operation. It waits for a dependency that is added later, and also for one that is
@@ -64,8 +64,8 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     /// The limiter that admits the attempts of the queue's requests, and the other operations that execute in the
     /// queue.
     ///
-    /// Its total is the ``maxConcurrentOperationCount``. You can set its limit for each host and its rate. It learns of
-    /// the responses, as the limiter of a configuration does. Without limits by default.
+    /// Its total is the ``maxConcurrentOperationCount``. You can set its limit for each host and its rate. It sees the
+    /// responses, as the limiter of a configuration does. Without limits by default.
     public final let limiter: RequestLimiter
 
     final let held = Locked(HeldOperations())
@@ -87,7 +87,7 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     /// let queue = RequestQueue(limiter: limiter)
     /// ```
     ///
-    /// - Parameter limiter: The limiter of this queue. No other queue may use it. Its total is the
+    /// - Parameter limiter: The limiter of this queue. No other queue may use the limiter. Its total is the
     ///   ``maxConcurrentOperationCount``. Its ``RequestLimiter/maximumWaiting`` has no effect, because a queue does not
     ///   reject requests.
     public init(limiter: RequestLimiter) {
@@ -149,7 +149,8 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
         take(in: operation)
     }
 
-    /// Adds operations together: those with the highest priorities get the first places. Equal ones keep their order.
+    /// Adds operations together. Those with the highest priorities get the first places. Operations of equal priority
+    /// keep their order.
     ///
     /// - Parameters:
     ///   - operations: The operations.
@@ -271,7 +272,7 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     ///
     /// Waiting callers are admitted in the order in which they came. An operation that is added by a stage of a request
     /// of this queue does not wait, because it uses the place of that request. A held-back operation must not depend on
-    /// one that is still to be added. A full queue would then wait for it forever.
+    /// an operation that is still to be added. A full queue would then wait for it forever.
     ///
     /// - Throws: `CancellationError` if the Task is cancelled before that. Then nothing is added.
     public final func add(_ operation: Operation) async throws {

@@ -93,7 +93,7 @@ extension ResponseDecoder where Value == XMLTree {
     public static let xml = ResponseDecoder { response in
         let body = try response.bodyInMemory
         guard !body.isEmpty else {
-            throw RequestError(.emptyBody, stage: .decode, head: response.head, reason: "a document has an element")
+            throw RequestError(.emptyBody, stage: .decode, head: response.head, reason: "an empty body is not a document")
         }
         return try XMLTree(parsing: XMLProlog(body).hasByteOrderMark ? body : response.declaredText(of: body))
     }
@@ -290,13 +290,14 @@ struct XMLProlog {
 
 /// The processing instructions of an XML document (XML 1.0, section 2.6).
 ///
-/// A tree has none of them. Foundation's parser on Linux crashes at one without data, such as `<?a?>`, which is valid. So it
-/// never gets any.
+/// A tree has none of them. Foundation's parser on Linux crashes at a valid instruction without data, such as `<?a?>`. So the
+/// parser never gets any.
 enum XMLInstructions {
-    /// Removes all processing instructions from a document in UTF-8. In comments and CDATA sections there are none. What
-    /// follows one without an end is removed too.
+    /// Removes all processing instructions from a document in UTF-8. Comments and CDATA sections have none. What follows an
+    /// instruction without an end is removed too.
     ///
-    /// - Returns: `nil` if one follows a `<`. No document has that, and a new instruction could come of it: `<<?a?>?b?>`.
+    /// - Returns: `nil` if an instruction follows a `<`. No valid document has that, and the removal could make a new
+    ///   instruction: `<<?a?>?b?>`.
     static func removed(from document: Data) -> Data? {
         let bytes = [UInt8](document)
         var rest = bytes[...]

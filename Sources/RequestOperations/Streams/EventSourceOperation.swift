@@ -6,24 +6,24 @@
 /// for try await event in source.serverSentEvents { print(event.type, event.data) }
 /// ```
 ///
-/// A connection that ends or breaks is followed by a new one, which names the last event in `Last-Event-ID`. The time between
-/// them is the last one that the server gave in a `retry` field, and at least 500 ms. After a failure the backoff of the retry
-/// policy comes on top. What follows ends the operation:
+/// A connection that ends or breaks is followed by a new one, which names the last event in `Last-Event-ID`. The delay before it
+/// is the last one that the server set in a `retry` field, but at least 500 ms. After a failure, the backoff of the retry policy
+/// is added. The operation ends with:
 ///
 /// - a response with status 204, which is a success
-/// - a response that is no stream of events, with ``RequestError/Code/unacceptableContentType`` or
+/// - a response that is not a stream of events, with ``RequestError/Code/unacceptableContentType`` or
 ///   ``RequestError/Code/unacceptableStatus``
 /// - a failure that the retry policy does not retry. A connection that worked resets the count of retries.
 /// - a cancel, a dropped iterator, or a cancel of the reading Task
 ///
-/// The policy's ``RetryPolicy/elapsedLimit`` does not apply. ``RequestConfiguration/deadline`` does. A server should send a
+/// The policy's ``RetryPolicy/elapsedLimit`` does not apply. ``RequestConfiguration/deadline`` applies. A server should send a
 /// comment at least every ``RequestConfiguration/idleTimeLimit``. Otherwise the connection counts as broken.
 ///
-/// A request that may not be repeated, such as a POST without an `Idempotency-Key`, is not sent again once a response has
-/// begun. So the end of its response is the end of the operation. The same holds with a policy that never retries.
+/// A request that may not be repeated, such as a POST without an `Idempotency-Key`, is not sent again once a response has begun.
+/// So the operation ends with that response. The same is true with a policy that never retries.
 ///
 /// The value of the operation is the head of the last response. The operation keeps its place in the queue and its slot of a
-/// limiter while a connection is open. Each new connection draws on the ``RetryBudget``.
+/// limiter while a connection is open. Each new connection uses up some of the ``RetryBudget``.
 ///
 /// ## Subclassing
 ///
@@ -42,12 +42,12 @@ open class EventSourceOperation: URLRequestOperation<ResponseHead>, @unchecked S
     ///   - request: The request. Each attempt is processed from it. It gets `Accept: text/event-stream` and
     ///     `Cache-Control: no-store`, unless it has these fields.
     ///   - lastEventID: The id of the last event that is known from an earlier operation. Empty by default.
-    ///   - reconnects: Whether a new connection follows one that has worked. `true` by default. If not, the end of the first
-    ///     response is the end of the operation.
-    ///   - reconnectionTime: The time before a new connection until the server gives one. 3 seconds by default. What a server
-    ///     gives is limited by ``RetryPolicy/maximumRetryAfter``.
-    ///   - maximumEventSize: How many bytes the data of an event has at most. 1 MiB by default. A line may have 256 bytes
-    ///     more. Anything longer ends the operation with ``RequestError/Code/lineTooLong``.
+    ///   - reconnects: Whether a new connection follows one that has worked. `true` by default. If `false`, the operation ends
+    ///     with the first response.
+    ///   - reconnectionTime: The delay before a new connection until the server sets one. 3 seconds by default.
+    ///     ``RetryPolicy/maximumRetryAfter`` limits the delay that a server sets.
+    ///   - maximumEventSize: The most bytes in the data of an event. 1 MiB by default. A line may have 256 bytes more. Anything
+    ///     longer ends the operation with ``RequestError/Code/lineTooLong``.
     ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
     public init(
         _ request: URLRequest, lastEventID: String = "", reconnects: Bool = true,
@@ -76,7 +76,7 @@ open class EventSourceOperation: URLRequestOperation<ResponseHead>, @unchecked S
 
     // MARK: Stages
 
-    /// Makes the task that hands the events to the reader. It names the last one.
+    /// Makes the task that hands the events to the reader. Its request names the last event.
     open override func makeTask(for request: URLRequest) async throws -> TransportTask {
         let attempt = handover.begin()
         let lastEventID = source.withLock { state in
@@ -149,7 +149,7 @@ extension URLRequest {
     }
 }
 
-/// What an event source knows over all its connections. A pure value.
+/// What an event source knows across its connections. A pure value.
 struct EventSourceState: Sendable {
     /// The id of the last event that the reader has, for `Last-Event-ID`. Empty if there is none.
     private(set) var lastEventID: String
@@ -160,7 +160,7 @@ struct EventSourceState: Sendable {
     /// Whether the response of the running attempt was accepted as a stream of events.
     private(set) var isOpen = false
 
-    /// The shortest time before a new connection that a server can ask for. So it cannot make its clients a storm.
+    /// The shortest time before a new connection that a server can ask for. So a server cannot cause a storm of connections.
     static let shortestTime = Duration.milliseconds(500)
     /// The most bytes of an id that is sent in `Last-Event-ID`.
     private static let longestID = 4096
@@ -183,7 +183,7 @@ struct EventSourceState: Sendable {
         isOpen = true
     }
 
-    /// The reader has taken what some bytes yield.
+    /// The reader has taken the events from some bytes.
     ///
     /// - Parameter longest: The longest time before a new connection that a server may ask for.
     mutating func note(_ yield: ServerSentEventParser.Yield, longest: Duration) {

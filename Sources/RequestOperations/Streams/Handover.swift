@@ -10,7 +10,7 @@ final class Handover<Element: Sendable>: Sendable {
 
     // MARK: The sender
 
-    /// Begins an attempt, which ends the right of earlier ones to send. Returns its number.
+    /// Begins an attempt. Earlier attempts may no longer send. Returns its number.
     func begin() -> Int {
         let (number, former) = state.withLock { $0.begin() }
         former?.resume(with: .failure(CancellationError()))
@@ -51,7 +51,7 @@ final class Handover<Element: Sendable>: Sendable {
 
     // MARK: The reader
 
-    /// Lets a reader in. Returns `false` for any but the first.
+    /// Admits the first reader. Returns `false` for any other.
     func claim() -> Bool { state.withLock { $0.claim() } }
 
     /// The next element; `nil` at the end. A cancel of the Task does not end the wait: ``end(_:)`` does.
@@ -94,7 +94,7 @@ struct HandoverState<Element: Sendable> {
     }
 
     private var phase = Phase.idle
-    /// The number of the attempt that may send. An attempt that was left behind may still run.
+    /// The number of the attempt that may send. An abandoned attempt may still run.
     private var sender = 0
     private var hasReader = false
     /// Whether the reader has taken an element.
@@ -211,7 +211,7 @@ final class StreamReader<Element: Sendable>: Sendable {
     private let handover: Handover<Element>
     private let operation: RetryingOperation<ResponseHead>
 
-    /// Makes the reader. The operation then goes on for it when nobody else awaits it any more.
+    /// Makes the reader. The operation then goes on for the reader, even if nobody else awaits the operation.
     init(_ handover: Handover<Element>, of operation: RetryingOperation<ResponseHead>) {
         precondition(handover.claim(), "The stream of an operation is read once.")
         self.handover = handover

@@ -19,7 +19,7 @@ struct LineParser: Sendable {
     private var bytes: [UInt8] = []
     /// Where the next line begins.
     private var start = 0
-    /// The bytes before this place have no end of the next line.
+    /// The bytes before this place do not contain the end of the next line.
     private var searched = 0
     /// Whether the last line ended with a CR. An LF that follows belongs to that end.
     private var skipsLineFeed = false
@@ -96,6 +96,6 @@ struct LineParser: Sendable {
 }
 
 extension RequestError.Code {
-    /// A line of a stream, or a server-sent event, is longer than the bound that was given for it.
+    /// A line of a stream, or a server-sent event, is longer than its limit.
     public static let lineTooLong = Self("lineTooLong")
 }

@@ -55,7 +55,7 @@ public struct ServerSentEvent: Sendable, Hashable {
 
     /// The last id that the server had sent when this event was complete. Empty if it has sent none.
     ///
-    /// Give it to a new ``EventSourceOperation`` to go on after a restart of the process.
+    /// Pass it to a new ``EventSourceOperation`` to continue after a restart of the process.
     public let id: String
 
     /// Makes an event, for tests.
@@ -103,7 +103,7 @@ struct ServerSentEventParser: Sendable {
     ///
     /// - Parameters:
     ///   - lastEventID: The last id of earlier responses, or an empty string.
-    ///   - maximumSize: How many bytes the data of an event has at most. A line may have 256 more.
+    ///   - maximumSize: The most bytes in the data of an event. A line may have 256 more.
     init(lastEventID: String, maximumSize: Int) {
         self.maximumSize = maximumSize
         self.lastEventID = lastEventID

@@ -11,11 +11,11 @@
 /// a limiter until it ends.
 ///
 /// The operation ends with the last byte, with an error, or when it is cancelled. It is cancelled when the iterator is dropped
-/// before the end or the reading Task is cancelled. The reader hears of the end after the operation has its result. If nobody
-/// reads, the operation waits with the first bytes until it is cancelled or its deadline passes.
+/// before the end or the reading Task is cancelled. The reader gets the end after the operation has its result. If nobody reads,
+/// the operation waits with the first bytes until it is cancelled or its deadline passes.
 ///
-/// An attempt that fails is retried as long as the reader has no byte of it. After that the failure is final, because a new
-/// response could be another one. The value of the operation is the head of the response.
+/// An attempt that fails is retried while the reader has no byte of it. After that the failure is final, because a new response
+/// could have another body. The value of the operation is the head of the response.
 ///
 /// ## Subclassing
 ///
@@ -43,7 +43,7 @@ open class StreamOperation: URLRequestOperation<ResponseHead>, @unchecked Sendab
     /// The body in pieces, as it arrives. It can be iterated once.
     public final var bytes: StreamBytes { StreamBytes(handover: handover, operation: self) }
 
-    /// The lines of the body, of at most 1 MiB each, as they arrive. For another bound use
+    /// The lines of the body, of at most 1 MiB each, as they arrive. For another limit, use
     /// ``StreamBytes/lines(maximumLength:)``.
     public final var lines: StreamLines { bytes.lines }
 
@@ -83,7 +83,7 @@ public struct StreamBytes: AsyncSequence, Sendable {
     let handover: Handover<Data>
     let operation: RetryingOperation<ResponseHead>
 
-    /// How many bytes a line has at most if nothing else is said: 1 MiB.
+    /// The most bytes in a line by default: 1 MiB.
     public static let defaultMaximumLineLength = 1 << 20
 
     /// The lines of the body, of at most 1 MiB each. See ``lines(maximumLength:)``.
@@ -91,7 +91,7 @@ public struct StreamBytes: AsyncSequence, Sendable {
 
     /// The lines of the body.
     ///
-    /// - Parameter maximumLength: How many bytes a line has at most, without its end. A longer line ends the operation with
+    /// - Parameter maximumLength: The most bytes in a line, without its end. A longer line ends the operation with
     ///   ``RequestError/Code/lineTooLong``.
     public func lines(maximumLength: Int) -> StreamLines {
         StreamLines(bytes: self, maximumLength: maximumLength)
@@ -125,8 +125,8 @@ extension StreamBytes: CustomStringConvertible, CustomReflectable {
 
 /// The lines of a response as they arrive. ``StreamOperation/lines`` is such a sequence.
 ///
-/// A line ends with LF or CRLF, which do not belong to it. The last line may have no end. The text is UTF-8. Bytes that are
-/// not become U+FFFD. For the pace and the end, see ``StreamBytes``.
+/// A line ends with LF or CRLF, which do not belong to it. The last line may have no end. The text is UTF-8. Invalid bytes become
+/// U+FFFD. For the pace and the end, see ``StreamBytes``.
 public struct StreamLines: AsyncSequence, Sendable {
     /// A line without its end.
     public typealias Element = String
