@@ -169,7 +169,7 @@ final class Download: Sendable {
     /// - Parameters:
     ///   - file: The partial file.
     ///   - head: The head of the response.
-    ///   - mayBeShorter: Whether only a part of the file was asked for.
+    ///   - mayBeShorter: Whether only a part of the file was requested.
     func checkLength(of file: PartialFile, _ head: ResponseHead, mayBeShorter: Bool = false) throws {
         guard let total = state.withLock({ $0.record?.total }), file.size != total else { return }
         if file.size < total {

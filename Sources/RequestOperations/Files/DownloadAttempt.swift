@@ -3,7 +3,7 @@ struct DownloadAttempt: Sendable {
     let download: Download
     /// The number among the attempts of the download.
     let number: Int
-    /// What was asked for; `nil` if it was the whole.
+    /// What was requested; `nil` for the whole file.
     let asked: RangeRequest?
     /// Whether the caller's own request has a `Range`.
     let callerAsksForRange: Bool

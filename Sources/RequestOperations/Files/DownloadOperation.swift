@@ -165,7 +165,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
         return task
     }
 
-    /// Accepts a head with the configuration's validation, or one that says that nothing is left to send.
+    /// Accepts a head that passes the configuration's validation, or that says that nothing is left to send.
     open override func validate(_ head: ResponseHead) throws {
         // Status 416 is a success here if the file is complete.
         if head.status == 416, download.finding == .complete { return }

@@ -53,10 +53,11 @@ public struct DownloadResumption: Sendable, Hashable {
 
     /// A later operation resumes too, even in another process.
     ///
-    /// An operation that fails or is cancelled, or a process that is killed, leaves a partial file and a side file in the folder
-    /// of the destination. Their hidden names begin with `.RequestOperations-`. An operation with the same destination and URL
-    /// takes these files over. Only one operation at a time can do so: a second one fails with ``RequestError/Code/fileFailed``.
-    /// ``DownloadOperation/removeStalePartials(in:olderThan:)`` removes files that no operation takes over.
+    /// An operation that fails or is cancelled leaves a partial file and a side file in the folder of the destination. So does a
+    /// process that is killed. Their hidden names begin with `.RequestOperations-`. An operation with the same destination and
+    /// URL takes these files over. Only one operation at a time can do so: a second one fails with
+    /// ``RequestError/Code/fileFailed``. ``DownloadOperation/removeStalePartials(in:olderThan:)`` removes files that no operation
+    /// takes over.
     ///
     /// With ``DownloadDestination/chosen(_:)`` the folder is not known before the response. So this then means
     /// ``betweenAttempts``.

@@ -29,7 +29,7 @@ struct DownloadState {
     var finding = Finding.nothing
     /// Whether the file is put together of several responses, or of an earlier operation's bytes.
     private var isCombined = false
-    /// Whether the download has begun again after wrong bytes. It is then asked for as a whole.
+    /// Whether the download has begun again after wrong bytes. It is then requested as a whole.
     private(set) var hasBegunAgain = false
     /// What the partial file is a part of; `nil` if its bytes are wrong.
     var record: PartialRecord?

@@ -6,7 +6,7 @@ package struct RangeRequest: Sendable, Hashable {
     let validator: StrongValidator?
     /// The length of the whole file, if it is known.
     let total: Int64?
-    /// How many bytes are asked for; `nil` for all that follow.
+    /// How many bytes are requested; `nil` for all that follow.
     var length: Int64?
 
     package init(offset: Int64, validator: StrongValidator?, total: Int64?, length: Int64? = nil) {
@@ -51,14 +51,14 @@ package enum RangeVerdict: Sendable, Hashable {
     case askForWhole
     /// The response is not the file. Redirects and failures are among these.
     case notTheFile
-    /// A part that was not asked for.
+    /// A part that was not requested.
     case unaskedPart
 
     /// Judges a response.
     ///
     /// - Parameters:
     ///   - head: The head of the response.
-    ///   - asked: What was asked for; `nil` if it was the whole.
+    ///   - asked: What was requested; `nil` for the whole file.
     ///   - callerAsksForRange: Whether the caller's own request has a `Range`. The file is then that part.
     package init(_ head: ResponseHead, to asked: RangeRequest?, callerAsksForRange: Bool = false) {
         switch head.status {

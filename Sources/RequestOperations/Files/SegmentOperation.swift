@@ -101,7 +101,7 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
         try download.check(attemptOfDownload)
         guard segmentState.withLock({ $0.number }) == number else { throw CancellationError() }
         guard segment.end + Int64(piece.count) <= end else {
-            throw RequestError(.malformedResponse, stage: .transfer, reason: "more bytes arrived than were asked for")
+            throw RequestError(.malformedResponse, stage: .transfer, reason: "more bytes arrived than were requested")
         }
         try segment.file.append(piece)
         segmentState.withLock { state in

@@ -20,8 +20,8 @@
 /// ``RequestError/Code/fileChanged``. A stream that can be opened only once is not sent again. The policy's
 /// ``RetryPolicy/elapsedLimit`` does not apply, because an upload may last for hours. ``RequestConfiguration/deadline`` applies.
 ///
-/// A redirect that turns the request into a GET without a body (301 and 302 for a POST, 303) fails as
-/// ``RequestError/Code/unacceptableStatus``, unless ``RedirectPolicy/allowsMethodChange`` allows it.
+/// Some redirects turn the request into a GET without a body (301 and 302 for a POST, 303). They fail as
+/// ``RequestError/Code/unacceptableStatus``, unless ``RedirectPolicy/allowsMethodChange`` allows them.
 ///
 /// ## tus
 ///
@@ -33,10 +33,11 @@
 ///    earlier operation.
 /// 4. PATCH sends bytes, until the server has them all.
 ///
-/// If the server no longer has the upload (404, 410, or 403 for one that has expired), the operation creates a new one. If the
-/// server refuses the upload of an earlier operation in another way, and the retry policy gives up, the operation also creates a
-/// new one, once. A busy server (408, 423, 425, 429, 502 to 504) does not count as a refusal. The side file of the earlier
-/// operation stays until the server has created another upload. ``RequestEvent/Step/uploadRefused(status:)`` reports the refusal.
+/// If the server no longer has the upload (404, 410, or 403 for one that has expired), the operation creates a new one. The
+/// server may also refuse the upload of an earlier operation in another way. When the retry policy gives up, the operation then
+/// creates a new one, once. A busy server (408, 423, 425, 429, 502 to 504) does not count as a refusal. The side file of the
+/// earlier operation stays until the server has created another upload. ``RequestEvent/Step/uploadRefused(status:)`` reports the
+/// refusal.
 ///
 /// All requests have the fields of the processed request. Credentials among them go to the server's origin only. The value comes
 /// from the last response, which usually has no body.

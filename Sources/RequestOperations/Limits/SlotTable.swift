@@ -334,7 +334,7 @@ struct SlotTable {
         timeChanged(for: origin, now: now)
     }
 
-    /// The first waiter of a host may now go earlier. One that must go later finds that out when its turn comes.
+    /// The first waiter of a host may now go earlier. A waiter that must go later finds that out when its turn comes.
     private mutating func timeChanged(for origin: Origin?, now: Int64) {
         guard let pacing, let time = hosts[origin]?.paced?.time, pacing.nextTime(for: origin, at: now) < time else {
             return
