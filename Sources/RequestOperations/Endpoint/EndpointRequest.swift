@@ -267,7 +267,8 @@ extension URLRequest {
     ) throws -> String {
         let text = try encoder.text(of: node, path: path)
         guard !node.isNil, !text.isEmpty else {
-            throw URLEncodedFormEncoder.invalid("", path, "has an element that is nil or empty, which a list cannot have")
+            throw URLEncodedFormEncoder.invalid(
+                "", path, "has a nil or empty element, which a list cannot have")
         }
         return text
     }

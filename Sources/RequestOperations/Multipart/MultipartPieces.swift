@@ -25,7 +25,8 @@ struct MultipartPieces: Sendable {
             let (sum, isOverflow) = known.addingReportingOverflow(size)
             guard size >= 0, !isOverflow else {
                 throw RequestError(
-                    .unencodableBody, stage: .process, reason: "the length of a part is negative, or the lengths overflow")
+                    .unencodableBody, stage: .process,
+                    reason: "the length of a part is negative, or the lengths overflow")
             }
             length = sum
         }

@@ -93,7 +93,8 @@ extension ResponseDecoder where Value == XMLTree {
     public static let xml = ResponseDecoder { response in
         let body = try response.bodyInMemory
         guard !body.isEmpty else {
-            throw RequestError(.emptyBody, stage: .decode, head: response.head, reason: "an empty body is not a document")
+            throw RequestError(
+                .emptyBody, stage: .decode, head: response.head, reason: "an empty body is not a document")
         }
         return try XMLTree(parsing: XMLProlog(body).hasByteOrderMark ? body : response.declaredText(of: body))
     }
