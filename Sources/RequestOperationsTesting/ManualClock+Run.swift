@@ -60,7 +60,7 @@ extension ManualClock {
     /// ```
     ///
     /// The requests that the function sends must have this clock in their configuration. Every sleeper moves the clock, as
-    /// for an operation that is no `URLRequestOperation`. So a deadline or another limit on the clock passes at once.
+    /// for an operation that is not a `URLRequestOperation`. So a deadline or another limit on the clock passes at once.
     ///
     /// - Parameter work: The function. It runs once, in a Task of its own.
     /// - Returns: What it returns.

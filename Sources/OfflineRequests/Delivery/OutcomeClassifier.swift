@@ -68,7 +68,8 @@ public struct OutcomeClassifier: Sendable {
 }
 
 extension OutcomeClassifier.Failure: CustomStringConvertible, CustomReflectable {
-    /// The message, the status and the error. Of an error that is not of this package only its type and number are shown.
+    /// The message, the status and the error. For an error that is not of this package, it shows only the type and the
+    /// number.
     public var description: String {
         [message.map { "message \($0)" }, status.map { "status \($0)" }, error.redacted]
             .compactMap(\.self).joined(separator: ", ")

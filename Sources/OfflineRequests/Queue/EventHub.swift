@@ -64,7 +64,7 @@ final class EventHub: Sendable {
         self.capacity = capacity
     }
 
-    /// Tells an event. During the opening it is kept, and each stream begins with it.
+    /// Sends an event. While the queue opens, the event is kept, and each stream begins with it.
     func send(_ event: OfflineEvent) {
         // Under the lock, so that each stream has the events in their order.
         state.withLock { state in

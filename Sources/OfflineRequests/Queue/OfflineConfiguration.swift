@@ -6,8 +6,8 @@ public struct OfflineConfiguration: Sendable {
     /// How requests are made: transport, adapters, validation, time limits.
     /// `RequestConfiguration.default` by default.
     ///
-    /// The queue keeps the count and the time of retries itself: ``backoff``, ``maximumAttempts`` and
-    /// ``classifier`` take the place of the retry policy's own limits. Its budget and circuit breaker count.
+    /// The queue keeps the count and the time of retries itself: ``backoff``, ``maximumAttempts`` and ``classifier``
+    /// replace the retry policy's own limits. The policy's budget and circuit breaker apply.
     public var request: RequestConfiguration = .default
     /// How many attempts run at the same time. 16 by default; at least 1 and at most 10,000.
     ///
@@ -15,15 +15,15 @@ public struct OfflineConfiguration: Sendable {
     /// the others.
     public var width = 16
     static let largestWidth = 10_000
-    /// The delays after failed attempts, counted over restarts. 1 s, doubled up to one hour, with full jitter by
-    /// default.
+    /// The delays after failed attempts. Failures before a restart count too. 1 s, doubled up to one hour, with full
+    /// jitter by default.
     public var backoff = Backoff.exponential(initial: .seconds(1), factor: 2, maximum: .seconds(3600), jitter: .full)
     /// How many attempts of a record the server or a handler may refuse before it becomes a dead letter. 100 by
     /// default.
     ///
     /// Attempts that did not reach the server do not count. `nil` means no limit.
     public var maximumAttempts: Int? = 100
-    /// The longest `Retry-After` that is honoured. A longer one counts as this. 24 hours by default.
+    /// The longest `Retry-After` that is honoured. A longer one is shortened to this time. 24 hours by default.
     public var maximumRetryAfter: Duration = .seconds(86_400)
     /// Says what a failed attempt means. ``OutcomeClassifier/standard`` by default.
     public var classifier = OutcomeClassifier.standard
@@ -35,26 +35,26 @@ public struct OfflineConfiguration: Sendable {
     public var bounds = OfflineBounds()
     /// Says whether constraints of your own are met. Empty by default: such a constraint is then not met.
     ///
-    /// Each closure is called whenever the queue looks for records to send, up to some times a second, so it must be
-    /// quick. One that takes longer than 10 s counts as "no". Call ``OfflineRequestQueue/constraintsChanged()`` when an
-    /// answer changes.
+    /// Each closure is called whenever the queue looks for records to send, up to several times a second, so it must be
+    /// quick. A closure that takes longer than 10 s counts as `false`. Call
+    /// ``OfflineRequestQueue/constraintsChanged()`` when an answer changes.
     public var conditions: [OfflineConstraint: @Sendable () async -> Bool] = [:]
     /// Bodies in memory that are longer go to a file that the queue owns. In bytes; 256 KiB by default.
     public var inlineBodyLimit = 256 << 10
-    /// How long this process may show no sign of life while it sends, before another one takes over. 15 s by default; at
-    /// least 0.1 s and at most one day.
+    /// How long this process may show no sign of life while it sends, before another process takes over. 15 s by
+    /// default; at least 0.1 s and at most one day.
     ///
-    /// A process that has ended is replaced at once. This limit is for one that was stopped. It is stored with the
-    /// lease, so each process may have its own.
+    /// A process that has ended is replaced at once. This limit is for a process that was stopped. The limit is stored
+    /// with the lease, so each process may have its own.
     public var leaseDuration: Duration = .seconds(15)
     static let leaseDurations = Duration.milliseconds(100)...Duration.seconds(86_400)
     /// How long the outcome of a record is kept after its end. 30 days by default.
     ///
     /// An outcome takes some 100 bytes on disk.
     public var outcomeRetention: Duration = .seconds(30 * 86_400)
-    /// The time of the calendar. That of the system by default.
+    /// The time of the calendar. The system's time by default.
     ///
-    /// Times that must survive a restart are kept by it. Waits run on the clock of ``request``.
+    /// Times that must survive a restart use it. Waits run on the clock of ``request``.
     public var date: @Sendable () -> Date = { Date() }
 
     /// Makes a configuration with the defaults given at each property.

@@ -2,13 +2,13 @@ public import Foundation
 public import RequestOperations
 
 extension OfflineRequestQueue {
-    /// Adds a request. When this returns, the request is on disk and will be sent, whatever becomes of the process.
+    /// Adds a request. When this returns, the request is on disk and will be sent, even if the process ends.
     ///
-    /// Adds that run at the same time share one commit. The method, the URL, the fields, the body and an own time-out
-    /// are stored. A long body goes to a file (``OfflineConfiguration/inlineBodyLimit``).
+    /// Adds that run at the same time share one commit. The method, the URL, the fields, the body and a time-out of its
+    /// own are stored. A long body goes to a file (``OfflineConfiguration/inlineBodyLimit``).
     ///
-    /// The order of the calls decides which of two requests comes first in a lane, or has a unique key last. So a call
-    /// waits for earlier ones of its lane or key, whose bodies are written. Calls from one actor have an order.
+    /// The order of the calls decides which of two requests comes first in a lane, or uses a unique key last. So a call
+    /// waits while earlier calls for its lane or key write their bodies. Calls from one actor have an order.
     ///
     /// - Parameters:
     ///   - request: The request. Its body must not be a stream.

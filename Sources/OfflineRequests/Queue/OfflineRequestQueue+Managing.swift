@@ -21,7 +21,7 @@ extension OfflineRequestQueue {
 
     /// Calls a closure with each record, in the order of adding, until it says stop.
     ///
-    /// The records are read in pages, so it may meet records that are added meanwhile.
+    /// The records are read in pages, so the closure may get records that are added meanwhile.
     ///
     /// - Parameters:
     ///   - filter: Which records. All by default.
@@ -69,7 +69,7 @@ extension OfflineRequestQueue {
 
     // MARK: Removing and retrying
 
-    /// Removes a record. It is not sent afterwards. One in flight is cancelled.
+    /// Removes a record. It is not sent afterwards. A delivery in flight is cancelled.
     ///
     /// - Returns: Whether there was such a record.
     /// - Throws: ``OfflineQueueError``.
@@ -80,7 +80,7 @@ extension OfflineRequestQueue {
         return true
     }
 
-    /// Removes all records that match a filter. They are not sent afterwards. Those in flight are cancelled.
+    /// Removes all records that match a filter. They are not sent afterwards. Deliveries in flight are cancelled.
     ///
     /// Records that are added after the call stay.
     ///
@@ -124,7 +124,8 @@ extension OfflineRequestQueue {
 
     // MARK: Waiting
 
-    /// What becomes of a record. Waits until that is known, also after a restart and if another process delivers it.
+    /// The outcome of a record. Waits until it is known, also after a restart, and also if another process delivers the
+    /// record.
     ///
     /// Outcomes are kept for ``OfflineConfiguration/outcomeRetention`` at least.
     ///
@@ -150,7 +151,7 @@ extension OfflineRequestQueue {
         return outcome
     }
 
-    /// Waits until no record without an outcome is left. Dead letters do not count.
+    /// Waits until every record has its outcome. Dead letters do not count.
     ///
     /// - Throws: ``OfflineQueueError/Code/closed`` if the queue is closed meanwhile, or `CancellationError`.
     public func drain() async throws {

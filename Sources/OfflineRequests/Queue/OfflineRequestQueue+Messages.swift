@@ -11,15 +11,15 @@ extension OfflineRequestQueue {
     /// ```
     ///
     /// If the closure returns a `URLRequest`, the queue sends it, with the idempotency key of the message. If it
-    /// returns anything else, such as nothing, it has done the work itself, and the message is delivered.
+    /// returns anything else, or nothing, it has done the work itself, and the message is delivered.
     ///
     /// Register at every start of the program. A message without a handler waits for one.
     ///
     /// - Parameters:
     ///   - type: The type of the messages.
     ///   - name: The name that is stored with each message. Never change it while messages are queued.
-    ///   - timeLimit: The longest time of one call. That of the configuration by default. A call that takes longer is
-    ///     cancelled, left behind, and retried.
+    ///   - timeLimit: The longest time of one call. The limit of the configuration by default. A call that takes longer
+    ///     is cancelled, left behind, and retried.
     ///   - encode: Encodes a message. JSON by default.
     ///   - decode: Decodes a message. JSON by default. An error makes the message a dead letter, which keeps its bytes.
     ///   - handler: Called once for each delivery, which can be more than once for a message. An error is retried with

@@ -1,7 +1,7 @@
 public import Foundation
 import RequestOperations
 
-/// A queue of requests that outlives the process: it sends each one when the network allows, and loses none.
+/// A queue of requests that outlives the process: it sends each request when the network allows, and loses none.
 ///
 /// ```swift
 /// let queue = try await OfflineRequestQueue.open(name: "outbox")
@@ -27,7 +27,7 @@ public final class OfflineRequestQueue: Sendable {
     ///
     /// Within a process, the same name and directory give the same queue until it is closed. The configuration of the
     /// first call counts. A damaged database is set aside and what can be read is queued again. The first events of
-    /// ``events`` tell of it.
+    /// ``events`` report this.
     ///
     /// - Parameters:
     ///   - name: The name. Any characters are allowed. `"default"` by default.
@@ -82,10 +82,11 @@ public final class OfflineRequestQueue: Sendable {
     /// The steps of the queue from now on. Each call makes a stream of its own, which ends when the queue is closed.
     ///
     /// A stream begins with what happened while the queue was opened. It keeps up to 10,000 events that nobody has read.
-    /// ``OfflineEvent/missed(_:)`` says how many came while it was full. Steps of other processes are not told.
+    /// ``OfflineEvent/missed(_:)`` says how many events came while the stream was full. Steps of other processes are not
+    /// included.
     public var events: AsyncStream<OfflineEvent> { dispatcher.events.stream() }
 
-    /// Begins no further deliveries in this process. One under way goes on with its attempt, and makes no other.
+    /// Stops new deliveries in this process. A delivery under way goes on with its attempt, and makes no other.
     public func pause() {
         dispatcher.state.withLock { $0.setPaused(true) }
     }
@@ -105,18 +106,18 @@ public final class OfflineRequestQueue: Sendable {
         dispatcher.search()
     }
 
-    /// Moves what is in SQLite's log into the database. Nothing depends on it.
+    /// Moves the content of SQLite's log into the database. You need not call it.
     ///
-    /// What `add` has returned for is on disk already. Call it before you copy the files, for example.
+    /// When `add` returns, its record is on disk already. Call this function before you copy the files, for example.
     ///
     /// - Throws: ``OfflineQueueError``: ``OfflineQueueError/Code/busy`` if another process reads the log for too long.
     public func synchronize() async throws { try await store.checkpoint() }
 
     /// Closes the queue. Records stay on disk. Later calls throw ``OfflineQueueError/Code/closed``.
     ///
-    /// A handler or a condition of the queue can call it. Then it returns at once, and the queue is closed when that has
-    /// returned. Nothing else is begun meanwhile. The same is true of a Task that a handler begins, even after the handler
-    /// has returned. A detached Task waits for the end.
+    /// A handler or a condition of the queue can call it. The call then returns at once, and the queue is closed when the
+    /// handler or condition has returned. Nothing new begins meanwhile. The same holds for a Task that a handler starts,
+    /// even after the handler has returned. A call in a detached Task waits for the end.
     ///
     /// Do not await it in an adapter or another stage of a request of the queue. It would wait for its own delivery.
     ///

@@ -16,7 +16,7 @@ public struct DeadLetterReason: Sendable, Hashable, Codable, CustomStringConvert
 
     /// The kind.
     public let kind: Kind
-    /// One line that says more. That of the error of a handler is stored as it is.
+    /// One line that says more. The text of a handler's error is stored unchanged.
     public let detail: String
     /// The status of the response, if there was one.
     public let status: Int?

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A step of a queue, as ``OfflineRequestQueue/events`` tells it.
+/// A step of a queue, as ``OfflineRequestQueue/events`` reports it.
 public enum OfflineEvent: Sendable {
     /// A record is on disk.
     case added(OfflineRecord.ID)
@@ -18,7 +18,7 @@ public enum OfflineEvent: Sendable {
     case leaseLost
     /// The store failed. The queue tries again by itself.
     case storeFailed(OfflineQueueError)
-    /// Nobody read the stream for so long that it was full. These many events that came then are not in it.
+    /// The stream was full, because nobody read it. This many events that came then are missing.
     case missed(Int)
 }
 

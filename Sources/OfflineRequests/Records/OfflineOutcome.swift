@@ -1,6 +1,6 @@
 /// What became of a record.
 public enum OfflineOutcome: Sendable, Hashable, Codable {
-    /// The server accepted it with this status, or a handler returned, which has no status.
+    /// The server accepted the record with this status. `nil` if a handler delivered it.
     case delivered(status: Int?)
     /// It is a dead letter. ``OfflineRequestQueue/retry(_:)`` revives it.
     case dead(DeadLetterReason)

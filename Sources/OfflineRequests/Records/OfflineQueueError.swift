@@ -2,9 +2,9 @@ import RequestOperations
 
 /// Why a queue refused something.
 public struct OfflineQueueError: Error, Sendable, CustomStringConvertible {
-    /// What went wrong: an open set, so that a new code breaks nobody's `switch`.
+    /// What went wrong. The set is open, so a new code does not break a `switch`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        /// The code's name, fit for a log.
+        /// The code's name, suitable for a log.
         public let description: String
 
         private init(_ name: String) { description = name }
@@ -56,8 +56,8 @@ public struct OfflineQueueError: Error, Sendable, CustomStringConvertible {
         self.underlying = underlying
     }
 
-    /// The code and the cause in one line. Of an error that is not of this package only its type and number are shown, because
-    /// its text may quote what was to be stored.
+    /// The code and the cause in one line. For an error that is not of this package, it shows only the type and the number,
+    /// because the text may quote data to be stored.
     public var description: String {
         switch underlying {
         case let cause as FileError: "\(code): \(cause)"

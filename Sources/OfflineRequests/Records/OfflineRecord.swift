@@ -24,7 +24,7 @@ public struct OfflineRecord: Sendable, Identifiable {
     public enum State: Sendable, Hashable {
         /// It can be sent as soon as it is first in its lane.
         case pending
-        /// It waits, at the longest until a date. `nil` means that only an event ends the wait.
+        /// It waits, at most until a date. `nil` means that only an event ends the wait.
         case waiting(until: Date?, WaitReason)
         /// It is being delivered.
         case inFlight
@@ -70,13 +70,13 @@ public struct OfflineRecord: Sendable, Identifiable {
     public let attempts: Int
     /// The first line of the last failure, at most 500 characters; `nil` if none has failed.
     ///
-    /// Failures of requests name no credentials. What the error of a handler says is stored as it is.
+    /// Failures of requests name no credentials. The text of a handler's error is stored unchanged.
     public let lastFailure: String?
     /// The value of the `Idempotency-Key` field of each delivery.
     public let idempotencyKey: String
     /// The length of the body or message in bytes.
     public let bodySize: Int64
-    /// What the record must have met before it is sent.
+    /// The constraints that must be met before the record is sent.
     public let constraints: Set<OfflineConstraint>
     /// The information that was added with the record, as it was encoded.
     public let userInfo: Data?
@@ -98,7 +98,7 @@ public struct OfflineRecord: Sendable, Identifiable {
 }
 
 extension OfflineRecord: CustomStringConvertible, CustomReflectable {
-    /// The id, the content and the state, without user, query, fields, user info and what failures say.
+    /// The id, the content and the state, without user, query, fields, user info and the texts of failures.
     public var description: String { "record \(id): \(content), \(state.name), \(attempts) failed attempts" }
 
     /// No children, so that `dump` shows no more than the description.

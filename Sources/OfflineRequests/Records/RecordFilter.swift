@@ -1,4 +1,4 @@
-/// Which records are meant: all that match every part that is given.
+/// Selects the records that match every given part.
 public struct RecordFilter: Sendable, Hashable {
     /// The kinds of state.
     public enum Kind: Int, Sendable, Hashable, CaseIterable {

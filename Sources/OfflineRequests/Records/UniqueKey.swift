@@ -1,4 +1,4 @@
-/// A key that says that records stand for the same thing.
+/// A key for records that stand for the same thing.
 ///
 /// ```swift
 /// try await queue.add(Favourite(id: 7, isOn: false), unique: UniqueKey("favourite/7", .replace))
@@ -10,12 +10,12 @@ public struct UniqueKey<Content: Sendable>: Sendable {
     public enum Policy: Sendable {
         /// The new record is not added. The id of the old one is returned.
         case keep
-        /// The old records are removed and the new one is added at the end of its lane. One in flight stays,
-        /// also while it waits a few seconds for its next attempt.
+        /// The old records are removed and the new one is added at the end of its lane. A record in flight stays, also
+        /// while it waits a few seconds for its next attempt.
         case replace
         /// The new record is added beside the old ones.
         case append
-        /// The newest old record gets the content that the closure makes of both. It keeps its id and its place.
+        /// The newest old record gets the content that the closure makes from both. It keeps its id and its place.
         ///
         /// Of the new options, the constraints and the user info count. Lane, tag, priority and times stay those of the old
         /// record.
@@ -23,8 +23,8 @@ public struct UniqueKey<Content: Sendable>: Sendable {
         /// The record gets a new idempotency key, unless the merged request has one of its own. An attempt that was not
         /// answered may have acted on the old content.
         ///
-        /// One in flight is not merged: the new record is added behind it. The closure can be called several times if
-        /// the old record changes meanwhile. An error that it throws is the error of `add`.
+        /// A record in flight is not merged: the new record is added behind it. The closure can be called several times
+        /// if the old record changes meanwhile. An error that it throws is the error of `add`.
         case merge(@Sendable (_ old: Content, _ new: Content) throws -> Content)
     }
 

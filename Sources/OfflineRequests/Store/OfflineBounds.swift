@@ -12,9 +12,8 @@ public struct OfflineBounds: Sendable, Hashable {
     public var count: Int?
     /// The most bytes of bodies and messages. `nil`, no bound, by default.
     public var bytes: Int64?
-    /// The longest time since a record was added. One that was added before the clock was set, which is before 2020,
-    /// does not count. An older one is dropped unless it is in flight. `nil`, no bound, by
-    /// default.
+    /// The longest time since a record was added. An older record is dropped unless it is in flight. A record with a
+    /// date before 2020 stays, because the clock was not set when it was added. `nil`, no bound, by default.
     public var age: Duration?
     /// What happens to a record that does not fit. ``Policy/rejectNew`` by default.
     public var policy: Policy = .rejectNew

@@ -23,11 +23,11 @@
 /// Until that time is over, no other request sends an attempt to the host. The exception is a request whose policy sets
 /// ``RetryPolicy/sharesRetryAfter`` to `false`. The others wait without a slot. Each waits up to a tenth longer, but at
 /// most three seconds longer. A request that is already in line for a slot checks again when it gets the slot. If the
-/// host is to be left alone, the request gives the slot back, waits, and returns to its old place in the line.
+/// host must still be left alone, the request releases the slot, waits, and returns to its old place in the line.
 ///
 /// A retry fails at once with ``RequestError/Code/retryAfterTooLong`` if that time is longer than its
-/// ``RetryPolicy/maximumRetryAfter``. It also fails so if the time goes beyond its deadline or elapsed limit. A request
-/// of which nothing was sent yet is only delayed. It fails with that code only if its own deadline comes first.
+/// ``RetryPolicy/maximumRetryAfter``. It also fails that way if the time goes beyond its deadline or elapsed limit. A
+/// request that has sent nothing yet is only delayed. It fails with that code only if its own deadline comes first.
 /// ``RetryingOperation/retryNow()`` ends this wait like any other. A redirect to this host does not wait: its request
 /// is already under way.
 ///
@@ -37,7 +37,7 @@
 ///
 /// You can use a registry from any thread.
 public final class HostRegistry: Sendable {
-    /// The registry of every configuration that has no other one. There is one for the process, in real time.
+    /// The registry of every configuration that sets no other. The process has one, and it runs in real time.
     public static let shared = HostRegistry()
 
     let clock: RequestClock
@@ -95,7 +95,7 @@ public final class HostRegistry: Sendable {
         }
     }
 
-    /// How long a URL's host must still be left alone. Zero if it need not be.
+    /// How long no request should go to a URL's host. Zero if requests can go now.
     public func timeLeftAlone(_ url: URL) -> Duration {
         visit(Origin(url)) { $0.timeLeftAlone(at: $1) }
     }
@@ -157,7 +157,8 @@ public final class HostRegistry: Sendable {
     ///   - knownEnd: Until when the attempt knows that the host is to be left alone. `nil` if it may be sent anyway.
     ///   - budget: Counts this request. `nil` if it has been counted, or if there is no budget.
     ///   - breaker: The setting of the circuit that is asked.
-    /// - Returns: The permit, if there is a breaker, and whether a success is told to those that wait for the host.
+    /// - Returns: The permit, if there is a breaker, and whether a success is reported to the requests that wait for
+    ///   the host.
     /// - Throws: ``RequestError/Code/circuitOpen``.
     func admit(
         to origin: Origin, knowing knownEnd: Int64? = nil, counting budget: RetryBudget? = nil,
@@ -194,7 +195,7 @@ public final class HostRegistry: Sendable {
         }
     }
 
-    /// Tells the requests that wait for a host some news, and wakes those that it releases.
+    /// Reports news to the requests that wait for a host, and wakes the requests that it releases.
     func tell(_ news: WaitingRoom.News, to origin: Origin) {
         var woken = visit(origin) { $0.hear(news, at: $1) }[...]
         while let waiter = woken.popFirst() {

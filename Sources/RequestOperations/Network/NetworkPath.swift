@@ -6,9 +6,9 @@
 /// }
 /// ```
 ///
-/// On Linux the kernel tells when something has changed (rtnetlink), and then links, addresses and default routes are
-/// read anew. On Apple's systems `NWPathMonitor` reports the path. If the system reports nothing, as in a sandbox that
-/// forbids it, the machine always counts as reachable, by an interface of kind `other`.
+/// On Linux the kernel reports changes (rtnetlink). Links, addresses and default routes are then read anew. On Apple's
+/// systems `NWPathMonitor` reports the path. If the system reports nothing, as in a sandbox that forbids it, the
+/// machine always counts as reachable, by an interface of kind `other`.
 ///
 /// Reachable means that an interface other than the loopback is up, and has a carrier and an address. That includes an
 /// interface that only leads to containers or virtual machines on the same machine (`docker0`, `virbr0`). On Linux an
@@ -158,7 +158,7 @@ extension NetworkPath.Reading {
 public enum Reachability: Sendable, Hashable {
     /// There is no network. No interface except the machine's own loopback is up and has an address.
     case unreachable
-    /// There is a network on an interface. It does not tell whether a host can be reached through it.
+    /// There is a network on an interface. It does not show whether a host can be reached through it.
     case reachable(Interface)
 
     /// The kinds of interface.

@@ -2,12 +2,12 @@
 extension AsynchronousOperation {
     /// The value. It can be awaited any number of times.
     ///
-    /// A Task that awaits it and is cancelled leaves at once, with a `CancellationError`. The last one that leaves so
-    /// cancels the operation, unless a ``whenFinished(_:)`` closure or an ``AsynchronousOperation`` that depends on it
-    /// still waits for the result. So does a chain, a group or a batch that runs it.
+    /// A cancelled Task stops waiting at once, with a `CancellationError`. If it was the last waiting Task, the
+    /// operation is cancelled too. The operation goes on if something else needs its result: a ``whenFinished(_:)``
+    /// closure, a dependent ``AsynchronousOperation``, or the chain, group or batch that runs it.
     ///
     /// An operation that is cancelled before its start finishes when it is started. If nothing starts it, a Task that
-    /// awaits it waits at most 50 ms. Of an operation that nobody has added to a queue, use `value(of:)` of the queue.
+    /// awaits it waits at most 50 ms. If the operation is in no queue yet, use the queue's `value(of:)`.
     public final var value: Success {
         get async throws {
             if let result { return try result.get() }
@@ -122,10 +122,10 @@ struct Listeners {
     }
 }
 
-/// A state of an operation to which one can subscribe.
+/// A state of an operation that you can subscribe to.
 public enum ObservedState: Sendable, Hashable {
     /// An attempt has failed, and the operation waits before the next one. Only a ``RetryingOperation`` reaches this
-    /// state, as often as it waits.
+    /// state, once for each wait.
     case retrying
     /// The operation has ended, with a value or an error.
     case finished
@@ -136,9 +136,9 @@ public enum ObservedState: Sendable, Hashable {
 extension AsynchronousOperation {
     /// Calls a closure when the operation reaches a state, or at once if it is in that state.
     ///
-    /// The closure runs where `whenFinished` closures run. It is called once, for ``ObservedState/retrying`` once for each
-    /// wait. An operation ends either as finished or as cancelled. Closures of an operation that a client made come in the
-    /// order of its steps.
+    /// The closure runs where `whenFinished` closures run. It is called once; for ``ObservedState/retrying``, once for
+    /// each wait. An operation ends either as finished or as cancelled. If a client made the operation, the closures are
+    /// called in the order of its steps.
     ///
     /// ```swift
     /// operation.subscribe(to: .finished) { print("done") }

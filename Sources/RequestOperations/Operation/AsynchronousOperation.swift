@@ -16,9 +16,10 @@
 ///
 /// ## Cancellation
 ///
-/// `isCancelled` is `true` exactly if the result is or will be a `CancellationError`. So `cancel()` after the finish
-/// changes nothing, and a ``run()`` that throws a `CancellationError` cancels the operation. `cancel()` cancels the
-/// Task. If ``run()`` has not returned 50 ms later, the operation finishes without it and drops what it returns.
+/// `isCancelled` is `true` if, and only if, the result is or will be a `CancellationError`. So `cancel()` after the
+/// finish changes nothing, and a ``run()`` that throws a `CancellationError` cancels the operation. `cancel()` cancels
+/// the Task. If ``run()`` has not returned 50 ms later, the operation finishes anyway and drops the value that
+/// ``run()`` returns later.
 ///
 /// ## Order
 ///
@@ -56,9 +57,9 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// The queue on which `whenFinished` closures run. By default a serial queue that all operations share.
     open var completionQueue: DispatchQueue { .completions }
 
-    /// Called once when the operation has its ``result``, before anyone is told of it: observers, awaiting Tasks,
-    /// dependent operations and `whenFinished` closures. It runs on the thread that finishes the operation, also for one
-    /// that is cancelled before its start, and must return quickly. It does nothing by default.
+    /// Called once when the operation has its ``result``, even if it was cancelled before its start. Observers, awaiting
+    /// Tasks, dependent operations and `whenFinished` closures get the result afterwards. It runs on the thread that
+    /// finishes the operation and must return quickly. It does nothing by default.
     open func onEnd(_ result: Result<Success, any Error>) {}
 
     // MARK: Result
@@ -119,16 +120,16 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     func runWasAbandoned() {}
 
     /// The error that the operation fails with, made from the one that decided its outcome. Called once for an operation
-    /// that fails, before anyone is told. Not called after a cancel.
+    /// that fails, before the result is announced. Not called after a cancel.
     func finalError(_ error: any Error) -> any Error { error }
 
-    /// The error of an operation that ends before its start, made from the one that says why.
+    /// The error of an operation that ends before its start, made from the error that ends it.
     func refusal(_ error: any Error) -> any Error { error }
 
     /// Called once, when the result is stored and before it is announced.
     func willAnnounce(_ ending: OperationLifecycle.Ending) {}
 
-    /// Called once, when everybody has been told of the result.
+    /// Called once, after the result has been announced.
     func wasAnnounced() {}
 
     /// Runs a closure for a step of the operation.
@@ -196,8 +197,8 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
     /// Whether all dependencies have finished and all conditions are met, or the operation was cancelled.
     ///
-    /// The first read as `true` is when the operation counts as ready. It starts the deadline of a request, in a queue or
-    /// not, because Foundation's queues give no other sign.
+    /// The operation counts as ready when this is first read as `true`. That also starts the deadline of a request, in a
+    /// queue or not, because Foundation's queues give no other sign.
     public final override var isReady: Bool {
         let foundationAgrees = super.isReady
         // Making an existential of `self` costs more than all the rest here, so it is made only if it is needed.
@@ -221,8 +222,9 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// The operations that this one waits for or has waited for, in the order of adding. Empty once it has finished.
     public final override var dependencies: [Operation] { state.withLock { $0.dependencies.operations } }
 
-    /// Makes this operation wait until another has finished, in any queue and with any outcome. Adding one twice, or
-    /// after the start, changes nothing. A foreign dependency is kept until it has finished, even if it is removed.
+    /// Makes this operation wait until another has finished, in any queue and with any outcome. Adding a dependency
+    /// twice, or after the start, changes nothing. A dependency that is no ``AsynchronousOperation`` is kept in memory
+    /// until it has finished, even if it is removed.
     public final override func addDependency(_ operation: Operation) {
         addDependency(operation, ifFails: .run)
     }
@@ -233,15 +235,16 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     /// upload.addDependency(login, ifFails: .cancel)
     /// ```
     ///
-    /// The error of the dependency is ``RequestError/underlying`` of this operation's error. Of several that have failed,
-    /// it is that of the one that was added first. `isCancelled` stays `false`, because it means a `CancellationError`.
+    /// The error of the dependency is ``RequestError/underlying`` of this operation's error. If several dependencies have
+    /// failed, the error of the one that was added first counts. `isCancelled` stays `false`, because it means a
+    /// `CancellationError`.
     ///
-    /// Add the dependency before you add this operation to a queue. Later it counts as ``FailedDependencyRule/run`` if
-    /// the others have been checked already.
+    /// Add the dependency before you add this operation to a queue. If the other dependencies have been checked
+    /// already, the rule counts as ``FailedDependencyRule/run``.
     ///
     /// - Parameters:
-    ///   - operation: The dependency, an operation of any class in any queue. For one that was added before, this sets
-    ///     the rule.
+    ///   - operation: The dependency, an operation of any class in any queue. If it was added before, this call sets
+    ///     its rule.
     ///   - rule: What its failure means.
     public final func addDependency(_ operation: Operation, ifFails rule: FailedDependencyRule) {
         let (isNew, gate) = state.withLock { $0.addDependency(operation, ifFails: rule, of: self) }

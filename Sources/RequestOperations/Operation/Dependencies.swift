@@ -104,8 +104,8 @@ public enum FailedDependencyRule: Sendable, Hashable {
 
     /// The operation is left out. It ends without running, with ``RequestError/Code/skipped``.
     ///
-    /// A ``RequestGroup`` does not count it as failed. There is no value, so for an operation that depends on it the
-    /// dependency has failed all the same. One with the rule ``run`` goes on.
+    /// A ``RequestGroup`` does not count it as failed. It has no value, so it counts as a failed dependency for
+    /// operations that depend on it. An operation with the rule ``run`` still runs.
     case skip
 }
 

@@ -30,12 +30,12 @@ public struct OperationCondition: Sendable {
 
     /// The machine is connected to a network (``NetworkPath/shared``).
     ///
-    /// With a time limit, it waits for a network until then.
+    /// With a time limit, the condition waits for a network until the limit.
     public static var reachable: OperationCondition { reachable(on: .shared) }
 
     /// A network path is connected to a network.
     ///
-    /// With a time limit, it waits for that until then.
+    /// With a time limit, the condition waits for a network until the limit.
     ///
     /// - Parameter path: The path.
     public static func reachable(on path: NetworkPath) -> OperationCondition {
@@ -50,8 +50,8 @@ public struct OperationCondition: Sendable {
         }
     }
 
-    /// Another operation has succeeded. An ``AsynchronousOperation`` succeeds with a value, and an operation of another
-    /// class unless it was cancelled.
+    /// Another operation has succeeded. An ``AsynchronousOperation`` succeeds if it has a value. An operation of
+    /// another class succeeds unless it was cancelled.
     ///
     /// The operation with the condition depends on it.
     ///
@@ -137,13 +137,13 @@ extension AsynchronousOperation {
     /// Adds a condition, which must hold before the operation runs.
     ///
     /// All conditions are evaluated once, in the order of adding. That happens when all dependencies have finished and the
-    /// operation has its keys (``addMutualExclusion(_:)``). Until then the operation is not ready, so it takes no place
-    /// of a queue. If a condition does not hold, the operation ends without running, with
-    /// ``RequestError/Code/conditionFailed``. The error names the condition and has what it threw.
+    /// operation has its keys (``addMutualExclusion(_:)``). Until then the operation is not ready, so it takes no place of
+    /// a queue. If a condition does not hold, the operation ends without running, with
+    /// ``RequestError/Code/conditionFailed``. The error names the condition and has the error that the condition threw.
     ///
     /// Add conditions before you add the operation to a queue. Once the evaluation has begun, this changes nothing. It
-    /// begins when a queue takes the operation in, or when ``isReady`` is read. `start()` does not wait for it. The barriers
-    /// of a ``RequestQueue`` hold it back, but those of Foundation's queues do not.
+    /// begins when a queue takes the operation in, or when ``isReady`` is read. `start()` does not wait for it. Barriers of
+    /// a ``RequestQueue`` delay the evaluation. Barriers of Foundation's queues do not.
     ///
     /// - Parameters:
     ///   - condition: The condition.

@@ -145,8 +145,9 @@ extension AsynchronousOperation {
 
     /// Runs the check.
     ///
-    /// - Parameter isAsked: Whether a queue asks for readiness now. It must not hear of the result before it has the
-    ///   answer. But the operation enters the lines for its keys at once, so that the order of the queue counts there.
+    /// - Parameter isAsked: Whether a queue asks for readiness now. The queue must not learn the result before it has
+    ///   the answer. But the operation enters the lines for its keys at once, so that the order of the queue counts
+    ///   there.
     func run(_ check: Preconditions.Check, isAsked: Bool = false) {
         let go: @Sendable (@escaping @Sendable () -> Void) -> Void = { next in
             if isAsked { DispatchQueue.global().async(execute: next) } else { next() }

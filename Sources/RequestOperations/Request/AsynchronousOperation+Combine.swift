@@ -2,8 +2,8 @@
     public import Combine
 
     extension AsynchronousOperation {
-        /// Publishes the value or the error once, on the completion queue. It does not start the operation, and to cancel
-        /// the subscription does not cancel it.
+        /// Publishes the value or the error once, on the completion queue. It does not start the operation. Cancelling
+        /// the subscription does not cancel the operation.
         public final var publisher: AnyPublisher<Success, any Error> {
             Deferred { [self] in
                 Future { promise in

@@ -3,10 +3,10 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     /// The scheme in lower case, such as `basic`, `bearer` or `digest`.
     public let scheme: String
 
-    /// The parameters, by their names in lower case. Of several with one name, the first counts.
+    /// The parameters, by their names in lower case. If a name occurs several times, the first one counts.
     public let parameters: [String: String]
 
-    /// The URL that the server refused. Without a user, a password, a query and a fragment.
+    /// The URL that the server refused, without user, password, query and fragment.
     public internal(set) var url: URL?
 
     /// The credential that the server has just refused. `nil` for its first challenge.

@@ -60,10 +60,11 @@ final class OperationProgress: LockedProgress, @unchecked Sendable {
 ///
 /// A request counts bytes. A batch, a group and a chain count their members, and have no speed.
 public struct ProgressUpdate: Sendable, Hashable {
-    /// Bytes of the request's and the response's body, with those that were there before, or members. For an upload, bytes of
-    /// the request's body only.
+    /// The bytes of both bodies, or the number of members that are done. Bytes that were there before count too. For an
+    /// upload, only the request's body counts.
     ///
-    /// It never goes back. So after an attempt that began again with a shorter body, it is more than that body has.
+    /// The number never decreases. If a later attempt starts again with a shorter body, the number exceeds that body's
+    /// length.
     public var completed: Int64
 
     /// The length of both bodies in bytes, or the number of members; `nil` while it is unknown.

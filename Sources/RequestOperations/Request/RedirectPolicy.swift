@@ -11,16 +11,16 @@
 /// response. The validation sees only the last head.
 ///
 /// A redirect to a request that this attempt has already sent is followed like any other: the server may answer it
-/// differently now. If it does not, the maximum ends the circle.
+/// differently now. If it does not, the maximum ends the loop.
 ///
 /// A user and a password in a `Location` are never used. Those in the URL of the request are kept only within its
 /// origin.
 public struct RedirectPolicy: Sendable, Hashable {
     /// The most redirects that one attempt follows. 10 by default.
     ///
-    /// One more fails as ``RequestError/Code/tooManyRedirects``, or as ``RequestError/Code/redirectLoop`` if it leads to a
-    /// request that this attempt has already sent. At 0, redirects are not followed: the redirecting
-    /// response is an ordinary response.
+    /// One more redirect fails as ``RequestError/Code/tooManyRedirects``, or as ``RequestError/Code/redirectLoop`` if it
+    /// leads to a request that this attempt has already sent. At 0, redirects are not followed: the redirecting response
+    /// is an ordinary response.
     public var maximum: Int
 
     /// Whether a redirect from https to http is followed. `false` by default.

@@ -33,7 +33,8 @@
 public final class RefreshingCredential<Credential: Sendable>: Sendable {
     /// The most attempts that a request may make when it is rejected. 4 by default.
     ///
-    /// A rejected request that has made this many is not sent again. The retries of the retry policy count as attempts.
+    /// A rejected request that has made this many attempts is not sent again. The retries of the retry policy count as
+    /// attempts.
     public let maximumAttempts: Int
 
     private let state: Locked<CredentialHistory<Credential>>
@@ -85,8 +86,8 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
 
     /// Sets another credential, for example after a login or a logout.
     ///
-    /// A running renewal does not change it any more. Requests that wait for that renewal, before they are sent or
-    /// after a 401, continue with the new credential. With `nil` they are cancelled.
+    /// A running renewal then no longer changes the credential. Requests that wait for that renewal, before they are
+    /// sent or after a 401, continue with the new credential. With `nil` they are cancelled.
     public func replace(with credential: Credential?) {
         let result = credential.map(Result.success) ?? .failure(CancellationError() as any Error)
         for answer in state.withLock({ $0.replace(with: credential) }) { answer.resume(with: result) }

@@ -15,14 +15,14 @@ public struct RequestConfiguration: Sendable {
     /// Carries requests over the network. ``PlatformTransport/shared`` by default.
     public var transport: any Transport = PlatformTransport.shared { didSet { changed() } }
 
-    /// These change each request before it is sent, in order, at every attempt. None by default.
+    /// Adapters that change each request before it is sent, in order, at every attempt. None by default.
     public var adapters: [RequestAdapter] = [] { didSet { changed() } }
 
     /// Judges the head of each response. ``ResponseValidation/successfulStatus`` by default.
     public var validation: ResponseValidation = ResponseValidation.successfulStatus { didSet { changed() } }
 
-    /// How redirects are followed. By default at most 10 are, and none from https to http. An upload follows none that would
-    /// drop its body.
+    /// How redirects are followed. By default an attempt follows at most 10, and none from https to http. An upload follows
+    /// no redirect that would drop its body.
     public var redirects: RedirectPolicy = RedirectPolicy() { didSet { changed() } }
 
     /// Which servers are trusted, and how this side identifies itself to them. `nil` by default: the trust of the
@@ -35,8 +35,8 @@ public struct RequestConfiguration: Sendable {
     /// Bounds the attempts in flight, in total or for each host. All operations with this limiter share it. `nil`, no
     /// bound, by default.
     ///
-    /// In a ``RequestQueue`` an attempt takes the place of the queue first. If it must wait for a slot here, it gives
-    /// that place back and later gets both together.
+    /// In a ``RequestQueue`` an attempt first takes a place in the queue. If it must wait for a slot of the limiter, it
+    /// releases that place and later gets both together.
     public var limiter: RequestLimiter? { didSet { changed() } }
 
     /// The longest wait for a slot before the request is processed again, so that its token is not stale. The request
@@ -48,7 +48,8 @@ public struct RequestConfiguration: Sendable {
     /// Whether and when another attempt follows a failed one. Three retries with backoff by default.
     public var retryPolicy: RetryPolicy = RetryPolicy() { didSet { changed() } }
 
-    /// These have the last word about what follows a failed attempt, in order, after the policy. None by default.
+    /// Deciders that can replace the policy's decision about a failed attempt. They are called in order. None by
+    /// default.
     public var retryDeciders: [RetryDecider] = [] { didSet { changed() } }
 
     /// Whether a slow attempt gets help from a second one in parallel. `nil`, never, by default.
@@ -61,8 +62,8 @@ public struct RequestConfiguration: Sendable {
     /// beginning, any network is enough.
     ///
     /// The wait comes before ``URLRequestOperation/process(_:)``, so the host does not matter, and it holds no slot. It
-    /// ends within half a second after there is a network. The ends are spread, so that waiting requests do not all go
-    /// at once. ``RetryingOperation/retryNow()`` ends it, too.
+    /// ends within half a second after there is a network. The waits end at different times, so that the requests do
+    /// not all start at once. ``RetryingOperation/retryNow()`` also ends the wait.
     ///
     /// Only the ``deadline`` limits the wait. If it passes first, the request fails as ``RequestError/Code/timedOut``.
     /// The policy's ``RetryPolicy/elapsedLimit`` does not run yet, because nothing was sent.
@@ -132,10 +133,10 @@ public struct RequestConfiguration: Sendable {
     /// Beyond it, the request fails as ``RequestError/Code/timedOut`` for good, whatever it is doing. If the deadline
     /// passes while the operation is in a queue, it fails when it is started, and sends nothing.
     ///
-    /// The time runs from when the operation became ready. In a queue that is when the queue has it and its
-    /// dependencies have finished. So the wait for a place counts. What counts exactly is the first time that `isReady`
-    /// is read as `true`. A queue reads it as soon as it has the operation. If you read it earlier, you start the time.
-    /// If nothing reads it, the time starts with the operation.
+    /// The time starts when the operation becomes ready. In a queue, that is when the operation has been added and its
+    /// dependencies have finished. So the wait for a place counts. The time starts exactly when `isReady` is first read
+    /// as `true`. A queue reads it as soon as it has the operation. If you read it earlier, the time starts then. If
+    /// nothing reads it, the time starts with the operation.
     public var deadline: Duration? { didSet { changed() } }
 
     /// The longest time of a stage of your own code. None by default.

@@ -7,7 +7,7 @@
 /// `redirected`…, `head`, `attemptFailed`, `decided`, (`waits`, `woke`)… } `ended`
 ///
 /// - The first attempt waits for a network if the configuration says so.
-/// - An attempt waits if its host has told another request to wait, and the decision did not know of that
+/// - An attempt waits if its host has asked another request to wait, unless the decision already included that wait
 ///   (``HostRegistry``).
 /// - With a limiter, an attempt waits for its slot once. It waits again if the first wait exceeded
 ///   ``RequestConfiguration/freshness``.
@@ -77,8 +77,8 @@ extension RequestEvent: CustomStringConvertible, CustomReflectable {
 }
 
 extension RequestEvent.Step: CustomStringConvertible, CustomReflectable {
-    /// One line. It shows scheme, host, port and path of a URL, and the status of a head. Of an error that is not ours
-    /// it shows only the type.
+    /// One line. It shows scheme, host, port and path of a URL, and the status of a head. For an error that is not of
+    /// this package, it shows only the type.
     public var description: String {
         switch self {
         case .began: "began"
@@ -133,8 +133,8 @@ extension RetryingOperation {
     /// ```
     ///
     /// Every call makes a stream of its own. A stream keeps the newest 256 steps that were not read yet, so a slow reader
-    /// misses old steps but never the end. A stream of an operation that has ended has only its end. To drop a stream
-    /// does not cancel the operation.
+    /// misses old steps but never the end. The stream of an operation that has ended delivers only the end. Dropping a
+    /// stream does not cancel the operation.
     public final var events: AsyncStream<RequestEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: RequestEvent.self, bufferingPolicy: .bufferingNewest(256))
@@ -152,8 +152,8 @@ protocol EventSource {
     var id: RequestID { get }
     var participant: (any RequestParticipant)? { get }
 
-    /// Adds a listener for the steps from now on. One that comes after the end is told of the end. Returns what removes
-    /// it.
+    /// Adds a listener for the steps from now on. A listener that is added after the end gets only the end. Returns a
+    /// closure that removes the listener.
     @discardableResult
     func listen(_ listener: @escaping @Sendable (RequestEvent) -> Void) -> @Sendable () -> Void
 }
@@ -263,9 +263,9 @@ final class RequestEventLine: Sendable {
         self.listener = listener
     }
 
-    /// Adds a listener for the events from now on. One that comes after the end is told of the end at once.
+    /// Adds a listener for the events from now on. A listener that is added after the end gets the end at once.
     ///
-    /// - Returns: The number by which ``remove(_:)`` knows it.
+    /// - Returns: The number that ``remove(_:)`` takes.
     func listen(_ listener: @escaping Listener) -> Int {
         let (number, end) = state.withLock { $0.add(listener) }
         if let end { listener(end) }

@@ -10,7 +10,7 @@
 /// let ping = Ping(resource: URL(string: "tcp://example.com:7")!)
 /// ```
 ///
-/// Everything in the configuration applies that does not concern a request: the policy and the deciders, early-retry
+/// These parts of the configuration apply, because they do not concern a request: the policy and the deciders, early-retry
 /// observers, the limiter, the clock, the deadline and ``RequestConfiguration/attemptTimeLimit``, connectivity and events.
 /// Adapters, redirects, hedging and the transport do not. The ``HostRegistry`` keeps the budget, the circuit and the
 /// `Retry-After` of the resource's scheme, host and port.
@@ -20,7 +20,7 @@
 /// The result's failure is always a ``RequestError`` or a `CancellationError`, unless a ``RequestHook`` of a client maps it.
 /// An attempt that throws a `CancellationError` ends the operation as cancelled. An error of another type becomes the
 /// ``RequestError/underlying`` of a ``RequestError/Code/stageFailed``. It counts as temporary unless
-/// ``RetryPolicy/isTransient`` says no.
+/// ``RetryPolicy/isTransient`` returns `false`.
 // Unchecked, as its superclass is. All state of this class is in `runner`. `work` never changes, and `participant` is set
 // before anyone has the operation.
 open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
@@ -32,7 +32,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     /// Makes an operation for work on a resource. Subclasses override ``attempt(_:)``.
     ///
     /// - Parameters:
-    ///   - name: What errors and descriptions call the work, such as `ping`. `work` by default.
+    ///   - name: The name of the work in errors and descriptions, such as `ping`. `work` by default.
     ///   - resource: Names the host of the work for the limiter, the budget and the breaker. Nothing is sent to it.
     ///   - isIdempotent: Whether the work may be attempted again after an attempt failed half-way. `true` by default.
     ///   - configuration: How often and when the work is attempted. ``RequestConfiguration/default`` if not given.
@@ -54,9 +54,9 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     /// ```
     ///
     /// - Parameters:
-    ///   - name: What errors and descriptions call the work. `work` by default.
-    ///   - resource: Names the host of the work for the limiter, the budget and the breaker. Nothing is sent to it. Work
-    ///     without a resource, the default, shares those of all work without one.
+    ///   - name: The name of the work in errors and descriptions. `work` by default.
+    ///   - resource: Names the host of the work for the limiter, the budget and the breaker. Nothing is sent to it. By
+    ///     default there is no resource. All work without a resource shares the same three.
     ///   - isIdempotent: Whether the work may be attempted again after an attempt failed half-way. `true` by default.
     ///   - configuration: How often and when the work is attempted. ``RequestConfiguration/default`` if not given.
     ///   - attempt: One attempt. It gets the number of the attempt, from 1.
@@ -81,7 +81,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     ///
     /// - Parameters:
     ///   - request: Its URL names the host for the limiter, the budget and the breaker. Its method says whether an attempt
-    ///     may be repeated that the server may have acted on.
+    ///     may be repeated after the server may have acted on it.
     ///   - configuration: How often and when the request is attempted. ``RequestConfiguration/default`` if not given.
     public init(attempting request: URLRequest, configuration: RequestConfiguration = .default) {
         runner = RequestRunner(request, configuration: configuration)
@@ -103,7 +103,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     /// When the operation was started, by the clock of the system. `nil` before.
     public final var startDate: Date? { runner.requestState.withLock { $0.startDate } }
 
-    /// The attempts begun so far, in order. Of more than 100, the first 10 and the last 90 are kept.
+    /// The attempts begun so far, in order. If there are more than 100, the first 10 and the last 90 are kept.
     public final var attempts: [Attempt] { runner.requestState.withLock { $0.log.records } }
 
     /// Ends the wait before the next attempt, if the operation waits for one. Can be called from any thread.
@@ -113,8 +113,8 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
 
     /// Replaces the wait before the next attempt, if the operation waits for one. Can be called from any thread.
     ///
-    /// The former delay and its observers have no effect any more. Like ``retryNow()``, this overrides what the host asked
-    /// for. It is ignored outside such a wait, and in a wait for the ``RetryBudget``.
+    /// The former delay and its observers no longer have any effect. Like ``retryNow()``, this overrides what the host
+    /// asked for. It is ignored outside such a wait, and in a wait for the ``RetryBudget``.
     ///
     /// - Parameters:
     ///   - delay: The new delay, from now on. A negative delay counts as zero.

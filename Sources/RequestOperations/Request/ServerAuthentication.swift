@@ -11,29 +11,30 @@
 /// The first request to a server goes without credentials. Its challenge is answered, and the request is sent again at once.
 /// Later requests to that server have the answer from the start.
 ///
-/// - Of several challenges, the strongest that the provider has a credential for is answered: Digest with SHA-512/256, with
+/// - If a response has several challenges, the strongest one with a credential is answered: Digest with SHA-512/256, with
 ///   SHA-256, with MD5, then Bearer, then Basic.
-/// - Digest (RFC 7616) covers the method and the URL, not the body (`auth`, not `auth-int`). Its nonces count up, and a nonce
-///   that is too old is replaced without asking the provider.
+/// - Digest (RFC 7616) covers the method and the URL, not the body (`auth`, not `auth-int`). The uses of a nonce are counted,
+///   and a stale nonce is replaced without asking the provider.
 /// - Basic and Bearer go over https, or to this machine, and otherwise only if ``allowsInsecure`` says so.
-/// - Only the server that the request was for is answered, not one that a redirect led to. Of several realms of a server, the
-///   last one that asked is answered from the start.
-/// - A request must be replayable. One that was redirected must be idempotent, too.
+/// - Only the original server of the request is answered, not the target of a redirect. If a server has several realms, later
+///   requests carry the answer for the realm that asked last.
+/// - A request must be replayable. A redirected request must also be idempotent.
 /// - A server whose schemes are all unknown fails the request as ``RequestError/Code/unsupportedAuthentication``.
-/// - A request that has an `Authorization` field of somebody else is left alone, and so is its 401.
+/// - A request that already has another `Authorization` field stays unchanged, and its 401 is not answered.
 public final class ServerAuthentication: Sendable {
-    /// Gets a credential for a challenge, or `nil`. Then the next challenge of the response is tried, and if none is left, the
-    /// 401 is the failure of the request.
+    /// Gets a credential for a challenge. If it returns `nil`, the next challenge of the response is tried. If none is left,
+    /// the request fails with the 401.
     ///
-    /// It is called once for all requests that a server refuses at the same time, on a Task of its own. What it throws fails
-    /// them, as ``RequestError/underlying``. Its own requests are not authenticated by the same object.
+    /// It is called once for all requests that a server refuses at the same time, on a Task of its own. If it throws, those
+    /// requests fail, with its error as ``RequestError/underlying``. This object does not authenticate requests that the
+    /// provider itself makes.
     public typealias Provider = @Sendable (AuthenticationChallenge) async throws -> ServerCredential?
 
     /// Whether Basic and Bearer may go over http to another machine, where everybody on the way can read them. `false` by
     /// default.
     public let allowsInsecure: Bool
 
-    /// The most attempts of a request that a server refuses. 4 by default. Those of the retry policy count as well.
+    /// The most attempts of a request that a server refuses. 4 by default. Attempts by the retry policy count as well.
     public let maximumAttempts: Int
 
     private struct State {
@@ -55,8 +56,8 @@ public final class ServerAuthentication: Sendable {
     /// - Parameters:
     ///   - allowsInsecure: See ``allowsInsecure``. `false` by default.
     ///   - maximumAttempts: See ``maximumAttempts``. 4 by default.
-    ///   - providerTimeLimit: The longest time to get a credential. After it, the requests that wait fail as
-    ///     ``RequestError/Code/timedOut``, and the next one asks again. 60 s by default; `nil` means no limit.
+    ///   - providerTimeLimit: The longest time to get a credential. After it, the waiting requests fail as
+    ///     ``RequestError/Code/timedOut``, and the next request asks again. 60 s by default; `nil` means no limit.
     ///   - random: Makes the random texts of Digest. The system's source by default.
     ///   - provide: Gets a credential for a challenge.
     public init(
@@ -89,7 +90,7 @@ public final class ServerAuthentication: Sendable {
     /// Puts the answer into a request to a server whose challenge is known.
     var adapter: RequestAdapter { RequestAdapter { [self] in authorized($0) } }
 
-    /// The request with the answer, if the server is known. One that the caller has authorized stays as it is.
+    /// The request with the answer, if the server is known. A request that the caller has authorized stays unchanged.
     func authorized(_ request: URLRequest) -> URLRequest {
         guard let url = request.url, !Self.asking.contains(ObjectIdentifier(self)) else { return request }
         let hasField = request.value(forHTTPHeaderField: "Authorization") != nil
@@ -238,7 +239,7 @@ extension Origin {
     }
 }
 
-/// What a server may be shown to let a request pass.
+/// A credential that a request can present to a server.
 public enum ServerCredential: Sendable, Hashable {
     /// A user and a password, for the schemes Digest (RFC 7616) and Basic (RFC 7617).
     case password(user: String, password: String)
@@ -247,7 +248,7 @@ public enum ServerCredential: Sendable, Hashable {
 }
 
 extension ServerCredential: CustomStringConvertible, CustomReflectable {
-    /// The kind of credential, without anything of it.
+    /// The kind of credential, without its content.
     public var description: String {
         switch self {
         case .password: "user and password"

@@ -23,15 +23,15 @@
 ///
 /// - A stage with a queue in the configuration runs on that queue.
 /// - A stage with a time limit runs in a Task of its own. So does the transfer with its validation, if there is an
-///   ``RequestConfiguration/attemptTimeLimit``. If that Task ignores the cancel at the limit, it goes on beside what
-///   follows, and its outcome is dropped.
+///   ``RequestConfiguration/attemptTimeLimit``. If that Task ignores the cancel at the limit, it goes on in parallel,
+///   and its outcome is dropped.
 /// - With ``RequestConfiguration/hedging``, each transfer and all stages of a hedge run in Tasks of their own. So
 ///   `process`, `makeTask` and `validate` may be called while another call of them runs.
 ///
-/// A stage that throws fails the attempt. A `CancellationError` ends the operation as cancelled. The result's failure
-/// is always a ``RequestError`` or a `CancellationError`, unless a ``RequestHook`` of a client maps it. Any other error
-/// of your stages becomes the ``RequestError/underlying`` of a ``RequestError/Code/stageFailed``. If it says that a value
-/// cannot be decoded, the code is ``RequestError/Code/undecodable``.
+/// A stage that throws fails the attempt. A `CancellationError` ends the operation as cancelled. The result's failure is
+/// always a ``RequestError`` or a `CancellationError`, unless a ``RequestHook`` of a client maps it. Any other error of
+/// your stages becomes the ``RequestError/underlying`` of a ``RequestError/Code/stageFailed``. If the error says that a
+/// value cannot be decoded, the code is ``RequestError/Code/undecodable``.
 // Unchecked, as its superclass is. This class adds no state.
 open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, RequestStages, @unchecked Sendable {
     private let decoder: ResponseDecoder<Value>
@@ -61,12 +61,12 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
 
     /// The progress of the operation, in bytes of the request's and the response's body.
     ///
-    /// It is made when it is first asked for. An attempt that already runs then reports nothing until the next attempt or
-    /// the end, so ask before you start the operation. The total is negative, and so the progress indeterminate, while the
-    /// length of the response is unknown. It never goes back: a later attempt counts once it has come further than the ones
-    /// before. After a success it is complete. Cancelling it cancels the operation. It changes on the Task of the transfer,
-    /// at most about 20 times a second. Its `userInfo` has the speed and the time left (`throughputKey`,
-    /// `estimatedTimeRemainingKey`), as ``progressUpdates`` have.
+    /// The object is made on first use. An attempt that already runs then reports nothing until the next attempt or the
+    /// end. So read this property before you start the operation. While the length of the response is unknown, the total is
+    /// negative and the progress is indeterminate. The progress never decreases: a later attempt counts once it is further
+    /// than the earlier ones. After a success it is complete. Cancelling the progress cancels the operation. It changes on
+    /// the Task of the transfer, at most about 20 times a second. Its `userInfo` has the speed and the time left
+    /// (`throughputKey`, `estimatedTimeRemainingKey`), as ``progressUpdates`` have.
     ///
     /// An upload counts only the body that it sends, so its total is known from the first byte. That is an
     /// ``UploadOperation``, an upload of a client, a multipart form, and a ``TransportTask/upload(_:from:)``.
@@ -101,8 +101,8 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
     /// Makes the task for the transport. A data task by default. See ``TransportTask`` for uploads, downloads, streams
     /// and your own tasks. Called after each ``process(_:)``, with the request that it returned, before the slot.
     ///
-    /// Each attempt begins at the first byte of the response, whatever an earlier one delivered before it failed. So
-    /// make the consumer of a stream here, such as a parser or a sum, anew for each task.
+    /// Each attempt begins at the first byte of the response, even if an earlier attempt delivered some bytes before it
+    /// failed. So make a new stream consumer, such as a parser or a sum, for each task here.
     open func makeTask(for request: URLRequest) async throws -> TransportTask {
         var task = TransportTask.data(request)
         try participant?.complete(&task, from: self.request)

@@ -123,8 +123,9 @@ public struct AttemptFailure: Sendable, CustomStringConvertible, CustomReflectab
         return failure
     }
 
-    /// The code of the error. An error that is not ours has ``RequestError/Code/undecodable`` if the decoder threw it,
-    /// or if it is a `DecodingError` from the stage `decode`. Any other has ``RequestError/Code/stageFailed``.
+    /// The code of the error. An error that is not a ``RequestError`` has ``RequestError/Code/undecodable`` if the
+    /// decoder threw it, or if it is a `DecodingError` from the stage `decode`. Any other has
+    /// ``RequestError/Code/stageFailed``.
     public var code: RequestError.Code { wrapped.code }
 
     private var wrapped: RequestError {

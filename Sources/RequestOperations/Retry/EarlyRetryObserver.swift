@@ -26,16 +26,16 @@ extension EarlyRetryObserver {
 /// configuration.retryPolicy.earlyRetryObservers = [HostRecoveryObserver()]
 /// ```
 ///
-/// Each success releases two requests that wait for the host, in the order in which they began to wait. So two start
-/// after the first success, then four, then eight. The recovery is as fast as the host answers, and the waiting
-/// requests never all start at once. The success of any ``URLRequestOperation`` with the same ``HostRegistry`` counts,
-/// once its response was accepted and decoded, if requests waited for the host when it was sent. The success of the
-/// probe of a ``CircuitBreaker`` counts even if nobody waited then. Work that names no host (``RetryingOperation``) is not released.
+/// Each success releases two requests that wait for the host, in the order in which they began to wait. So two start after the
+/// first success, then four, then eight. The recovery is as fast as the host answers, and the waiting requests never all start at
+/// once. The success of any ``URLRequestOperation`` with the same ``HostRegistry`` counts, once its response was accepted and
+/// decoded, if requests waited for the host when it was sent. The success of the probe of a ``CircuitBreaker`` counts even if no
+/// request waited then. Work that names no host (``RetryingOperation``) is not released.
 ///
-/// A released request passes the limiter and the breaker like any other. It does not draw on the ``RetryBudget``. What
-/// its retry took from the budget before is given back. A wait that a `Retry-After` or an open circuit requires is
-/// never shortened. If a released request fails, it waits again as after any failure. It may also end without a sign of
-/// a fault of the host, for example by a cancel or with status 404. Then the next one is released.
+/// A released request passes the limiter and the breaker like any other. It does not draw on the ``RetryBudget``. If
+/// its retry already took a token, the token is given back. A wait that a `Retry-After` or an open circuit requires is
+/// never shortened. If a released request fails, it waits again as after any failure. If it ends for a reason that does
+/// not concern the host, such as a cancel or status 404, the next request is released.
 ///
 /// Each released request that fails doubles the number of successes until the next release, and each one that succeeds
 /// halves it. So a host that serves some requests and fails others does not undo the backoff of those that fail. An
@@ -87,10 +87,10 @@ public struct HostRecoveryObserver: EarlyRetryObserver, TabledObserver {
 ///
 /// A new network says nothing about the hosts behind it. So the requests that wait at that moment join the line of
 /// their host. They join in the order in which they began to wait, with jitter over ``spread``. Two requests to each
-/// host start at once. If both fail, the network was too early a sign, and no others start because of it. The others
-/// are released as with a ``HostRecoveryObserver``: each success releases two. A request that is not released waits its
-/// full time. All rules of that observer apply here too. A released retry does not draw on the ``RetryBudget``, and it
-/// passes the limiter and the breaker. A wait that a `Retry-After` or an open circuit requires is not shortened.
+/// host start at once. If both fail, the new network starts no other requests. The others are released as with a
+/// ``HostRecoveryObserver``: each success releases two. A request that is not released waits its full time. All rules
+/// of that observer apply here too. A released retry does not draw on the ``RetryBudget``, and it passes the limiter
+/// and the breaker. A wait that a `Retry-After` or an open circuit requires is not shortened.
 ///
 /// Work that names no host (``RetryingOperation``) has no line. All of it starts, with jitter over ``spread``, and
 /// draws on the budget.

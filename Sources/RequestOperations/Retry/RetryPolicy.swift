@@ -23,9 +23,9 @@ public struct RetryPolicy: Sendable {
     /// `nil` means no limit. 300 s by default.
     ///
     /// The time includes all waits. An attempt that begins in time and then waits for its slot may be sent later. The
-    /// limit does not apply to a request of which nothing has been sent yet. Such a request may wait in a queue, for a
-    /// network, for a host that asked to be left alone, or behind an open circuit. Use
-    /// ``RequestConfiguration/deadline`` to limit these waits.
+    /// limit does not apply to a request that has sent nothing yet. Such a request may wait in a queue, for a network,
+    /// for a host that asked to be left alone, or behind an open circuit. Use ``RequestConfiguration/deadline`` to
+    /// limit these waits.
     public var elapsedLimit: Duration? = .seconds(300)
 
     /// The methods that may be sent again even if the server may already have acted on them (RFC 9110, section 9.2.2,
@@ -54,8 +54,8 @@ public struct RetryPolicy: Sendable {
     /// (``RetryingOperation``).
     public var isTransient: (@Sendable (any Error) -> Bool)?
 
-    /// Whether a `Retry-After` field replaces the backoff. `true` by default. It does so only in a response that was
-    /// rejected, not in one that was accepted and then broke off. A value of 0 seconds or a date in the past means
+    /// Whether a `Retry-After` field replaces the backoff. `true` by default. The field counts only in a rejected
+    /// response, not in an accepted response that then breaks off. A value of 0 seconds or a date in the past means
     /// "now". "Now" counts only after the first failure; after later ones the backoff is used.
     public var honoursRetryAfter = true
 
@@ -63,9 +63,9 @@ public struct RetryPolicy: Sendable {
     /// default. A longer one fails the request at once with ``RequestError/Code/retryAfterTooLong``. So does one that
     /// goes beyond the deadline or the ``elapsedLimit``.
     ///
-    /// A request of which nothing was sent yet is only delayed by what another request was told. It fails only if its
-    /// own deadline passes. The ``HostRegistry`` forgets the time that a host asked for after the `maximumRetryAfter`
-    /// of the request that was told.
+    /// If another request received the field, it only delays a request that has sent nothing yet. That request fails
+    /// only if its own deadline passes. The ``HostRegistry`` keeps the time for at most the `maximumRetryAfter` of the
+    /// request that received it.
     public var maximumRetryAfter: Duration = .seconds(300)
 
     /// Whether the `Retry-After` of a 503 also applies to other requests to the host (``HostRegistry``). `true` by
@@ -86,8 +86,8 @@ public struct RetryPolicy: Sendable {
 
     /// Stops attempts, including first ones, to a host that keeps failing. `nil` by default, which means no breaker.
     ///
-    /// An open circuit only delays a request of which nothing was sent yet, unless the circuit stays open until the
-    /// request's deadline. If ``maximumRetries`` is 0 or ``codes`` lacks ``RequestError/Code/circuitOpen``, the request
+    /// An open circuit only delays a request that has sent nothing yet. The request fails if the circuit stays open
+    /// until its deadline. If ``maximumRetries`` is 0 or ``codes`` lacks ``RequestError/Code/circuitOpen``, the request
     /// fails at once.
     public var circuitBreaker: CircuitBreaker?
 

@@ -1,4 +1,4 @@
-/// Pins for some hosts: one of them must be in the chain that was verified for the server.
+/// Pins for some hosts. The chain that was verified for a server must contain one of them.
 ///
 /// ```swift
 /// trust.pins = [
@@ -8,30 +8,31 @@
 ///
 /// The certificate is verified first, as without pins. Then any certificate of the chain that led to a root may match: the
 /// server's, an intermediate one, or the root. Certificates that the server only sent along do not count. If several patterns
-/// fit a host, the pins that are enforced count together, and each that only reports is judged for itself.
+/// match a host, all enforced pins count together. Pins that only report are judged for each pattern separately.
 public struct HostPins: Sendable, Hashable {
     /// What happens when no pin matches.
     public enum Mode: Sendable, Hashable {
         /// The connection fails as ``RequestError/Code/pinningFailed``. Nothing is sent, and the request is never retried.
         case enforce
-        /// The connection is used, and the handler is told.
+        /// The connection is used, and the handler is called.
         case reportOnly(PinReport.Handler)
 
-        /// The connection is used, and a closure is told. The closure runs on a queue of its own, once for each full handshake.
+        /// The connection is used, and a closure is called. The closure runs on a queue of its own, once for each full
+        /// handshake.
         public static func reportOnly(_ report: @escaping @Sendable (PinReport) -> Void) -> Mode {
             .reportOnly(PinReport.Handler(report))
         }
     }
 
-    /// The pattern of the hosts: `api.example.com`, `*.example.com` for one label more, `**.example.com` for `example.com` and
-    /// any number of labels more, `**` for every host, or an address. A port may follow.
+    /// The pattern of the hosts: `api.example.com`, `*.example.com` for one more label, `**.example.com` for `example.com` and
+    /// any number of more labels, `**` for every host, or an address. A port may follow.
     public let host: String
 
-    /// The pins. Name at least one more than is in use: a backup, whose key is kept elsewhere. A warning on standard error says
-    /// once for each host that there is none.
+    /// The pins. Name at least one that is not in use: a backup, whose key is kept elsewhere. Without a backup, a warning goes
+    /// to standard error, once for each host.
     public let pins: [ServerPin]
 
-    /// From then on the pins do not count, so that a program that is not updated goes on working. `nil` means never.
+    /// The date from which the pins do not count, so that a program without updates goes on working. `nil` means never.
     public let expires: Date?
 
     /// What happens when no pin matches.
@@ -41,12 +42,12 @@ public struct HostPins: Sendable, Hashable {
 
     /// Makes pins for hosts.
     ///
-    /// A pattern that is none is a programmer's error. Call ``isPattern(_:)`` to check a text that comes from outside.
+    /// An invalid pattern is a programmer's error. Call ``isPattern(_:)`` to check a text that comes from outside.
     ///
     /// - Parameters:
     ///   - host: The pattern of the hosts.
     ///   - keys: The pins. Without any, no server is trusted.
-    ///   - expires: From then on the pins do not count. `nil`, never, by default.
+    ///   - expires: The date from which the pins do not count. `nil`, never, by default.
     ///   - mode: What happens when no pin matches. ``Mode/enforce`` by default.
     public static func host(
         _ host: String, keys: [ServerPin], expires: Date? = nil, _ mode: Mode = .enforce
@@ -63,7 +64,7 @@ public struct HostPins: Sendable, Hashable {
 public struct PinReport: Sendable, Hashable {
     /// The host.
     public let host: String
-    /// The pins of the keys in the verified chain, that of the server first. One of them, and a backup, is what to pin.
+    /// The pins of the keys in the verified chain, that of the server first. Pin one of them, and a backup.
     public let presented: [ServerPin]
     /// The pins that were expected.
     public let expected: [ServerPin]
@@ -74,7 +75,7 @@ public struct PinReport: Sendable, Hashable {
             + expected.map(\.description).joined(separator: ", ")
     }
 
-    /// A closure that is told. Two handlers are equal only if they are one.
+    /// A closure that gets the reports. Two handlers are equal only if they are the same object.
     public final class Handler: Sendable, Hashable {
         private let report: @Sendable (PinReport) -> Void
 
@@ -131,7 +132,8 @@ public struct ServerPin: Sendable, Hashable {
 
     /// The pin of the key in a certificate.
     ///
-    /// - Parameter certificate: A certificate in DER, as in most `.cer` files, or in PEM. Of several in PEM, the first counts.
+    /// - Parameter certificate: A certificate in DER, as in most `.cer` files, or in PEM. If the PEM text has several, the
+    ///   first counts.
     /// - Returns: `nil` if it is no certificate.
     public static func key(of certificate: Data) -> ServerPin? {
         guard let certificate = CertificateFile.certificates(in: certificate).first,
@@ -142,7 +144,7 @@ public struct ServerPin: Sendable, Hashable {
 
     /// The pin of a certificate as a whole.
     ///
-    /// - Parameter certificate: A certificate in DER or PEM. Of several in PEM, the first counts.
+    /// - Parameter certificate: A certificate in DER or PEM. If the PEM text has several, the first counts.
     /// - Returns: `nil` if it is no certificate.
     public static func certificate(_ certificate: Data) -> ServerPin? {
         guard let certificate = CertificateFile.certificates(in: certificate).first,
@@ -312,8 +314,8 @@ struct PinCheck: Sendable {
         self.pins = pins
     }
 
-    /// Judges a chain. The pins that are enforced count together. Each that only reports is judged for itself, so that new pins
-    /// can be tried beside the old ones.
+    /// Judges a chain. Enforced pins count together. Pins that only report are judged for each pattern separately, so that new
+    /// pins can be tried beside the old ones.
     ///
     /// - Parameters:
     ///   - chain: The verified chain, the certificate of the server first.

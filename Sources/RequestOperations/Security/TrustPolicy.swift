@@ -30,7 +30,7 @@ public struct TrustPolicy: Sendable, Hashable {
 
     /// Pins for some hosts, which the verified chain of a server must contain. Empty by default. See ``HostPins``.
     ///
-    /// Only libcurl over OpenSSL tells the chain. Over another TLS library, a request under such a policy fails as
+    /// Only libcurl over OpenSSL reports the chain. Over another TLS library, a request under such a policy fails as
     /// ``RequestError/Code/unsupported`` before anything is sent. ``pinnedKeys`` work over all of them.
     public var pins: [HostPins] = []
 
@@ -79,7 +79,7 @@ public struct TrustPolicy: Sendable, Hashable {
         /// with its first request.
         case system
         /// The certificates in a file, and no others. The file is one certificate in DER, or any number in PEM. They may be
-        /// used for ten minutes after they are read, and one in DER as long as the transport.
+        /// used for ten minutes after they are read. A certificate in DER may be used as long as the transport exists.
         case file(URL)
         /// These certificates, and no others: any number in PEM, or one in DER.
         case pem(Data)

@@ -1,8 +1,9 @@
 /// Which addresses a transport may connect to.
 ///
-/// A server that fetches URLs of strangers must not reach what only it can reach: itself, its network, the metadata service of
-/// its cloud. This is server-side request forgery (SSRF). A check of the URL is not enough, because a name may resolve to any
-/// address, and a redirect may lead to one. So the policy judges each address just before the connection to it.
+/// A server that fetches URLs from strangers must not let them reach what only the server can reach: itself, its network, the
+/// metadata service of its cloud. That attack is server-side request forgery (SSRF). A check of the URL is not enough, because
+/// a name may resolve to any address, and a redirect may lead to one. So the policy judges each address just before the
+/// connection to it.
 ///
 /// ```swift
 /// var configuration = CurlTransport.Configuration()
@@ -25,12 +26,12 @@ public struct AddressPolicy: Sendable, Hashable {
     /// Allows all addresses.
     public static let any = AddressPolicy(.any)
 
-    /// Allows what the Internet routes to one host, and nothing else.
+    /// Allows only addresses that the Internet routes to one host.
     ///
     /// It blocks the addresses that the IANA registries of special-purpose addresses (RFC 6890) do not call globally reachable:
     /// loopback, private, link-local with the metadata services of clouds, shared, documentation, benchmarking, multicast and
     /// reserved ones. An IPv6 address that stands for an IPv4 address (`::ffff:0:0/96`, `64:ff9b::/96`, `2002::/16`) is judged
-    /// by that one.
+    /// by the IPv4 address.
     public static let publicOnly = AddressPolicy(.publicOnly)
 
     /// The policy with exceptions.

@@ -24,8 +24,8 @@ public protocol Transport: Sendable {
     /// - Returns: The response, when its last byte has arrived and been delivered.
     /// - Throws: A ``TransferFailure``, or `CancellationError` if the Task was cancelled. After a cancel the transport
     ///   closes the connection (with HTTP/2 the stream) at once and sends nothing more. A transport may also throw a
-    ///   failure whose `error` is a `CancellationError`. It tells an operation whose attempt ran out of time whether
-    ///   the request may have been processed.
+    ///   failure whose `error` is a `CancellationError`. After a time-out of the attempt, the operation learns from it
+    ///   whether the request may have been processed.
     func perform(
         _ task: TransportTask,
         onHead: @escaping @Sendable (ResponseHead) throws -> Void

@@ -1,4 +1,4 @@
-/// Why a transport does not meet an expectation. One sentence says what was found instead of the expected.
+/// Why a transport does not meet an expectation. One sentence says what was found and what was expected.
 public struct ConformanceFailure: Error, Hashable, CustomStringConvertible {
     /// The sentence.
     public let description: String

@@ -10,7 +10,7 @@ extension TransportCapability {
     public static let blockingHandlers = Self("user code that blocks harms no other transfer", in: "Heads")
     /// The heads of informational responses (1xx) are not reported.
     public static let informationalHeads = Self("informational heads skipped", in: "Heads")
-    /// The head tells the version of HTTP.
+    /// The head reports the version of HTTP.
     public static let protocolVersion = Self("version of the protocol", in: "Heads")
     /// Several fields of one name stay separate. `Set-Cookie` needs that.
     public static let repeatedFields = Self("fields of one name kept apart", in: "Heads")
@@ -113,7 +113,7 @@ extension TransportCapability {
     public static let givenContentType = Self("no Content-Type but the user's", in: "Uploads")
     /// With `Expect: 100-continue` the body waits for the server's answer (RFC 9110, section 10.1.1).
     public static let expectContinue = Self("100 Continue", in: "Uploads")
-    /// An error of a source comes out. The server never takes the body for complete.
+    /// An error of a source is reported. The server never takes the body for complete.
     public static let sourceErrors = Self("errors of a source", in: "Uploads")
     /// A response that arrives while the body is being sent is delivered.
     public static let earlyAnswers = Self("answers before the end of the body", in: "Uploads")

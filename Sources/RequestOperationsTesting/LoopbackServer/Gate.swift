@@ -17,7 +17,7 @@ extension LoopbackServer {
             }
         }
 
-        /// Lets go every response that the gate holds or will hold. You cannot close a gate again.
+        /// Releases every response that the gate holds or will hold. You cannot close a gate again.
         public func open() {
             opener.shutDown()
         }

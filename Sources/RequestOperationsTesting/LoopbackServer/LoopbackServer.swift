@@ -33,7 +33,7 @@ public import Foundation
 /// A malformed request is not logged, unless only its body is malformed. Then it is logged with
 /// ``Request/isBodyComplete`` set to `false`.
 ///
-/// The server stops when the last reference to it goes. A handler that needs the server must hold it weakly.
+/// The server stops when the last reference to it is released. A handler that needs the server must hold it weakly.
 public final class LoopbackServer: Sendable {
     /// The port, on 127.0.0.1.
     public let port: Int
@@ -119,7 +119,7 @@ public final class LoopbackServer: Sendable {
 
     // MARK: Answers
 
-    /// Gives a path its responses, in turn, and replaces those that it had before.
+    /// Sets the responses of a path, and replaces earlier ones.
     ///
     /// The first request gets the first response, and so on. The last response is then repeated.
     ///
@@ -130,7 +130,7 @@ public final class LoopbackServer: Sendable {
         route(path, responses)
     }
 
-    /// Gives a path its responses, in turn, as `route(_:_:)` does. An empty list traps.
+    /// Sets the responses of a path, as `route(_:_:)` does. An empty list traps.
     public func route(_ path: String, _ responses: [Response]) {
         core.update { $0.route(Self.encoded(path), responses) }
     }

@@ -64,7 +64,7 @@ public struct Attempt: Sendable {
 
 extension Attempt: CustomStringConvertible, CustomReflectable {
     /// One line: the number, the wait before it, the redirects, the status, the size of the body, and how it ended. It
-    /// shows scheme, host, port and path of a URL, and only the type of an error that is not ours.
+    /// shows scheme, host, port and path of a URL, and only the type of an error that is not of this package.
     public var description: String {
         var parts = ["attempt \(number)\(isHedge ? " (hedge)" : "")"]
         if let wokenBy { parts.append("waited \(waited) (\(wokenBy))") }

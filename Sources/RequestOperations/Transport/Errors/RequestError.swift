@@ -22,8 +22,8 @@ public struct RequestError: Error, Sendable {
     var readProblem: Box<ProblemDetails>?
 
     /// Every attempt so far, including the last one that failed. It says when each ran, why it failed, how long the
-    /// operation waited before it, and what ended that wait. Of more than 100, the first 10 and the last 90 are kept.
-    /// Empty in the error of a single attempt.
+    /// operation waited before it, and what ended that wait. If there are more than 100, the first 10 and the last 90
+    /// are kept. Empty in the error of a single attempt.
     public internal(set) var attempts: [Attempt]
 
     /// One sentence that says more than the code, such as which field or which limit. It has no credentials and nothing
@@ -80,10 +80,10 @@ public struct RequestError: Error, Sendable {
 }
 
 extension RequestError: CustomStringConvertible, LoggableError {
-    /// One line: the code, the stage, the method, the location of the URL, where a redirect led, the status and the
-    /// reason. Then come the request's id, the number of attempts, and why no further one followed. If the error came
-    /// from another request, for example from an adapter, the line has that one's method and location, too. Other work
-    /// than a request, and an upload by tus, has its name in the place of the method. The line has no query, no field and no body.
+    /// One line: the code, the stage, the method, the location of the URL, where a redirect led, the status and the reason. Then
+    /// come the request's id, the number of attempts, and why no further one followed. If the error came from another request,
+    /// for example from an adapter, the line also has that request's method and location. For other work than a request, and for
+    /// an upload by tus, a name replaces the method. The line has no query, no field and no body.
     public var description: String {
         // An attempt of other work has no stages.
         let hasStages = subject?.value.work.isOther != true || stage != .transfer
@@ -295,13 +295,12 @@ extension RequestError {
     /// come from an operation.
     public var requestID: RequestID? { subject?.value.id }
 
-    /// The method of the request, as the adapters made it. `nil` if the error does not come from an operation, or from one
-    /// for other work than requests. Of an upload by tus, it is that of the request that failed, and `nil` if none did.
+    /// The method of the request, as the adapters made it. `nil` for an error from outside an operation, or for other work
+    /// than a request. For an upload by tus, it is the method of the request that failed; `nil` if none failed.
     public var method: String? { subject.flatMap { $0.value.work == .request ? $0.value.method : nil } }
 
     /// Scheme, host, port and path of the request's URL, as the adapters made it and before redirects. It has no user,
-    /// password, query or fragment. `nil` if the error does not come from an operation, or from one for work without a
-    /// resource.
+    /// password, query or fragment. `nil` for an error from outside an operation, or for work without a resource.
     public var location: String? {
         guard let subject = subject?.value, !subject.work.isOther || subject.url != nil else { return nil }
         return Redaction.location(of: subject.url)

@@ -94,8 +94,8 @@ extension RequestError.Code {
 
     /// More redirects than ``RedirectPolicy/maximum``.
     public static let tooManyRedirects = Self("tooManyRedirects")
-    /// More redirects than ``RedirectPolicy/maximum``, in a circle: the last leads to a request that was sent already. Pages
-    /// that lead back to an earlier one end so, too.
+    /// More redirects than ``RedirectPolicy/maximum``, in a circle: the last leads to a request that was sent already. A
+    /// list of pages that leads back to an earlier page also fails with this code.
     public static let redirectLoop = Self("redirectLoop")
     /// A redirect led from https to http.
     public static let insecureRedirect = Self("insecureRedirect")
@@ -111,14 +111,14 @@ extension RequestError.Code {
     /// `URLError`. That error is in ``RequestError/underlying``. A `DecodingError` from
     /// ``URLRequestOperation/decode(_:)``, and any error of the decoder, is ``undecodable`` instead.
     public static let stageFailed = Self("stageFailed")
-    /// The operation did not run, because an operation that it depends on failed or was cancelled. The error of that one
-    /// is in ``RequestError/underlying``.
+    /// The operation did not run, because an operation that it depends on failed or was cancelled. The error of the
+    /// dependency is in ``RequestError/underlying``.
     public static let dependencyFailed = Self("dependencyFailed")
-    /// The operation was left out, because an operation that it depends on failed or was cancelled. The error of that
-    /// one is in ``RequestError/underlying``.
+    /// The operation was left out, because an operation that it depends on failed or was cancelled. The error of the
+    /// dependency is in ``RequestError/underlying``.
     public static let skipped = Self("skipped")
-    /// The operation did not run, because one of its conditions does not hold. The reason names it. What the condition
-    /// threw is in ``RequestError/underlying``.
+    /// The operation did not run, because one of its conditions does not hold. The reason names the condition. The
+    /// error that the condition threw is in ``RequestError/underlying``.
     public static let conditionFailed = Self("conditionFailed")
     /// The limiter's line was full.
     public static let slotRejected = Self("slotRejected")

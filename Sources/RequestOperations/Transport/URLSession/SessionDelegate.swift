@@ -20,14 +20,15 @@ extension URLSessionTransport {
 
             /// Makes a delegate that knows no task yet.
             ///
-            /// It judges server certificates by pins. It passes on what it does not use to another delegate: challenges about
-            /// certificates, metrics, new tasks, and waits for connectivity. (Only on Apple's platforms, where the tests of
-            /// this package do not run.)
+            /// It judges server certificates by pins. It passes calls that it does not use to another delegate: challenges
+            /// about certificates, metrics, new tasks, and waits for connectivity. (Only on Apple's platforms, where the
+            /// tests of this package do not run.)
             ///
             /// - Parameters:
             ///   - delegate: The other delegate. It is held weakly. `nil` by default.
             ///   - pins: Pins for hosts, as in ``TrustPolicy/pins``. Empty by default. They count for all connections of the
-            ///     session. A server without one fails the request as ``RequestError/Code/pinningFailed``.
+            ///     session. If a server has none of the pins for its host, the request fails as
+            ///     ``RequestError/Code/pinningFailed``.
             public init(forwardingTo delegate: (any URLSessionTaskDelegate)?, pins: [HostPins] = []) {
                 judge = SessionJudge(forwardingTo: delegate, pins: pins)
                 super.init()

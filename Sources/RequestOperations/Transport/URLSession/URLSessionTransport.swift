@@ -35,10 +35,10 @@
 ///   with ``RequestError/Code/unsupported``. So does a request with `httpShouldHandleCookies` set to `false`, if the
 ///   configuration has a cookie storage.
 /// - IPv6 literals in URLs fail with ``RequestError/Code/unsupported``.
-/// - There is no pinning, and there are no own roots and no client certificates. The system's list of roots decides
+/// - There is no pinning, and there are no custom roots and no client certificates. The system's list of roots decides
 ///   which servers are trusted.
 /// - A response fails with ``RequestError/Code/malformedResponse`` if a field has a byte that is not UTF-8 or no space
-///   after its colon. It also fails so if the status line has no reason phrase.
+///   after its colon. It also fails if the status line has no reason phrase.
 /// - The whole body of a redirect that is not followed passes through memory.
 /// - With a cache in the configuration, a cancel that arrives as its task ends would kill the process. So the session
 ///   has no cache. Foundation never stores a response in it anyway.
@@ -54,7 +54,7 @@
 ///   or refused midway. A file that is the body of a ``TransportTask`` is sent in another way.
 /// - About one transfer in ten thousand, on a busy machine, reports nothing until its idle limit ends it.
 /// - A field after a chunked body (a trailer) kills the process. Rarely, a server that dies right after it got a
-///   request does so too. We can do nothing about that from outside.
+///   request does so too. Code outside Foundation cannot prevent that.
 /// - Dispatch may kill the process once in tens of thousands of transfers of which many are cancelled. It happens when
 ///   several descriptors are given up at a time (`_dispatch_event_loop_drain`; swift-corelibs-libdispatch, issue 949).
 /// - A compressed body that breaks off is not noticed. A body in an unknown content coding fails with
@@ -93,8 +93,8 @@ public final class URLSessionTransport: Transport {
     #if canImport(Darwin)
         /// Makes a transport over a session of yours. This is for Apple's platforms only.
         ///
-        /// If the session's delegate is no ``Delegate``, each task of the transport gets one. Your delegate is then still
-        /// asked for credentials and about the trust of servers, and hears of no responses. A session whose delegate
+        /// If the session's delegate is not a ``Delegate``, each task of the transport gets one. Your delegate is then
+        /// still asked for credentials and about the trust of servers, but it gets no responses. A session whose delegate
         /// queue is concurrent is refused: each request fails with ``RequestError/Code/unsupported``. Do not invalidate
         /// the session while requests are made.
         ///
