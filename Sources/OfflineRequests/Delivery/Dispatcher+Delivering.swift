@@ -18,7 +18,7 @@ extension Dispatcher {
     private func attempt(_ record: StoredRecord, _ number: Int, under lease: Lease) async -> Settlement {
         do {
             guard try await store.isWhole(record) else {
-                return .dead(DeadLetterReason(.damaged, detail: "the file of its body has other bytes"))
+                return .dead(DeadLetterReason(.damaged, detail: "the file of its body is damaged"))
             }
             guard let name = record.content.message else {
                 guard let request = record.content.request else {

@@ -99,7 +99,7 @@ public struct RedirectPolicy: Sendable, Hashable {
         }
         guard visited.count <= maximum else {
             throw visited.contains(Hop(next.request))
-                ? refused(.redirectLoop, "more than \(maximum) redirects in a circle")
+                ? refused(.redirectLoop, "more than \(maximum) redirects in a loop")
                 : refused(.tooManyRedirects, "more than \(maximum)")
         }
         return next

@@ -62,7 +62,7 @@ public struct ResponseValidation: Sendable {
                 // The head contains the received type. A description never quotes what a server sent.
                 throw RequestError(
                     .unacceptableContentType, stage: .validate, head: head,
-                    reason: "accepted is \(accepted.joined(separator: ", "))")
+                    reason: "the accepted types are \(accepted.joined(separator: ", "))")
             }
         }
     }

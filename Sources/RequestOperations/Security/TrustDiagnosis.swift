@@ -18,7 +18,7 @@
             if message.contains("parse") {
                 return "the passphrase does not open the PKCS#12 file, or OpenSSL cannot decrypt it: \(message)"
             }
-            return message.contains("pkcs12") ? "the client certificate is no PKCS#12 file" : nil
+            return message.contains("pkcs12") ? "the client certificate is not a PKCS#12 file" : nil
         }
 
         private func diagnosisOfPEM(for message: String) -> String? {
@@ -26,9 +26,9 @@
                 return "the client certificate has no certificate in PEM"
             }
             guard let block = PEMBlock(in: key, labelEnding: "PRIVATE KEY") else {
-                return "the private key of the client certificate is no private key in PEM"
+                return "the private key of the client certificate is not in PEM"
             }
-            if block.isDamaged { return "the private key of the client certificate is damaged, or of an unknown form" }
+            if block.isDamaged { return "the private key of the client certificate is damaged, or has an unknown form" }
             if message.contains("client certificate") { return "the client certificate cannot be read" }
             guard message.lowercased().contains("private key") else { return nil }
             // OpenSSL refuses a key that it cannot read in the same way as a key of another certificate.
@@ -38,7 +38,7 @@
             guard let passphrase, !passphrase.isEmpty else {
                 return "the private key of the client certificate is encrypted, and there is no passphrase"
             }
-            return "the passphrase does not open the private key, or the key is that of another certificate"
+            return "the passphrase does not open the private key, or the key belongs to another certificate"
         }
     }
 

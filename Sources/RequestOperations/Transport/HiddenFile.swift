@@ -134,7 +134,7 @@ final class FileSink: Sendable {
 
     init(_ url: URL) throws {
         guard url.isFileURL else {
-            throw RequestError(.fileFailed, stage: .transfer, reason: "the destination's URL is not that of a file")
+            throw RequestError(.fileFailed, stage: .transfer, reason: "the destination's URL is not a file URL")
         }
         destination = try Self.withoutLinks(url.path)
         var old = stat()

@@ -59,7 +59,7 @@ package enum RequestPreflight {
         guard let scheme = url.scheme else { throw refused(.badURL, "the URL is not absolute") }
         // We first look the scheme up as it is written: `lowercased()` makes a new string for each request.
         guard schemes.contains(scheme) || schemes.contains(scheme.lowercased()) else {
-            throw refused(.unsupportedScheme, "the transport does not speak the scheme '\(scheme)'")
+            throw refused(.unsupportedScheme, "the transport does not support the scheme '\(scheme)'")
         }
         guard url.host?.isEmpty == false || !needsHost(scheme) else { throw refused(.badURL, "the URL has no host") }
         guard isToken(request.httpMethod ?? "GET") else { throw refused(.invalidField, "the method is not a token") }

@@ -285,7 +285,7 @@ import Testing
         }
         for _ in 1...10 { try follow() }
         let error = #expect(throws: RequestError.self) { try follow() }
-        #expect(error?.code == .redirectLoop && error?.reason == "more than 10 redirects in a circle")
+        #expect(error?.code == .redirectLoop && error?.reason == "more than 10 redirects in a loop")
     }
 
     @Test(arguments: [302, 303])

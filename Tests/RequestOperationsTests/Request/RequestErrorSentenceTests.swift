@@ -30,7 +30,7 @@ import Testing
         (304, "The server a.example answered with status 304."),
         (408, "The server a.example answered with status 408."),
         (418, "The server a.example answered with status 418."),
-        (429, "The server a.example was sent too many requests (status 429)."),
+        (429, "The server a.example received too many requests (status 429)."),
         (500, "The server a.example is not able to answer at the moment (status 500)."),
         (501, "The server a.example answered with status 501."),
         (503, "The server a.example is not able to answer at the moment (status 503)."),
@@ -51,7 +51,7 @@ import Testing
             (.outOfLocalResources, "This process has no files, threads, memory or ports left for the request."),
             (
                 .clientCertificateRejected,
-                "The certificate with which this side identifies itself could not be used or was not accepted."
+                "The certificate that identifies this client could not be used or was not accepted."
             ),
         ] as [(RequestError.Code, String)])
     func `A code is put into words`(code: RequestError.Code, sentence: String) {

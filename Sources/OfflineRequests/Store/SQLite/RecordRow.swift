@@ -70,7 +70,7 @@ enum RecordRow {
     }
 
     /// Why a record whose checksum does not fit is a dead letter.
-    static let damage = DeadLetterReason(.damaged, detail: "its bytes do not fit their checksum")
+    static let damage = DeadLetterReason(.damaged, detail: "its bytes do not match their checksum")
 
     /// The most bytes that a damaged record counts for: 1 TiB.
     static let largestBytes: Int64 = 1 << 40

@@ -280,7 +280,7 @@ final class SQLiteDatabase: @unchecked Sendable {
         let log = try LogCopy(files)
         let found = files.databaseIdentity
         if log.isWithoutDatabase, !files.hasRecovered {
-            try recoverAlone(found, because: "the database is gone and its log is there", log)
+            try recoverAlone(found, because: "the database is missing, but its log exists", log)
             return try openAgain()
         }
         do {

@@ -318,7 +318,7 @@ private struct Claiming {
             return try bury(record.id, RecordRow.damage)
         }
         if case .file(let file) = record.body, BodyFiles.size(of: file) != record.bodySize {
-            return try bury(record.id, DeadLetterReason(.damaged, detail: "the file of its body is gone or cut off"))
+            return try bury(record.id, DeadLetterReason(.damaged, detail: "the file of its body is missing or cut off"))
         }
         if let message = record.content.message, !request.handlers.contains(message) {
             return try park(record.id, .handler)

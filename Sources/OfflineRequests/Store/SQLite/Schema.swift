@@ -47,7 +47,7 @@ enum Schema {
         let known: Int
 
         var description: String {
-            "the database has version \(found) of the schema, and this program knows version \(known) at most"
+            "the database has version \(found) of the schema, but this program supports only up to version \(known)"
         }
     }
 }

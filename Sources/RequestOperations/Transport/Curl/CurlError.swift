@@ -160,7 +160,7 @@
             guard phase == .head || phase == .request else { return nil }
             switch code {
             case CURLE_OUT_OF_MEMORY where phase == .head, Self.tooLarge where phase == .head:
-                return "the head has a field of more than 100 KiB, which libcurl does not take"
+                return "the head has a field of more than 100 KiB, which libcurl refuses"
             case CURLE_GOT_NOTHING where hasBrokenHead && connection.wasClosed,
                 _ where message.contains("nghttp2") && hasBrokenHead:
                 return "over HTTP/2 libcurl takes no field of more than 64 KiB, and before version 8 no head of 128 KiB"

@@ -197,9 +197,9 @@ extension RequestError: LocalizedError {
     private var sentence: String {
         let server = host.map { "server \($0)" } ?? "server"
         return switch code {
-        case .badURL: "The address is not one that can be requested."
+        case .badURL: "This address cannot be requested."
         case .unsupportedScheme: "Addresses of this kind cannot be requested."
-        case .invalidField, .unencodableBody, .unencodableParameter: "The request could not be put together."
+        case .invalidField, .unencodableBody, .unencodableParameter: "The request could not be created."
         case .bodyNotReplayable: "The data could not be sent a second time."
         case .unsupported: "The request asks for something that is not possible here."
         case .timedOut: "The request to the \(server) took too long."
@@ -211,7 +211,7 @@ extension RequestError: LocalizedError {
         case .secureConnectionFailed: "No secure connection to the \(server) could be made."
         case .untrustedCertificate, .pinningFailed: "The identity of the \(server) could not be verified."
         case .clientCertificateRejected:
-            "The certificate with which this side identifies itself could not be used or was not accepted."
+            "The certificate that identifies this client could not be used or was not accepted."
         case .proxyFailed: "No connection could be made through the proxy."
         case .unacceptableStatus: sentence(ofStatus: head?.status, server)
         case .unacceptableContentType, .malformedResponse, .undecodable, .emptyBody:
@@ -219,10 +219,10 @@ extension RequestError: LocalizedError {
         case .undecodableContent: "The answer of the \(server) could not be decompressed."
         case .bodyTooLarge: "The answer of the \(server) is too large."
         case .fileFailed: "The answer of the \(server) could not be saved."
-        case .tooManyRedirects, .redirectLoop: "The \(server) passed the request on too often."
-        case .insecureRedirect: "The \(server) passed the request on to an address that is not secure."
-        case .dependencyFailed, .skipped: "Something that had to come first did not succeed."
-        case .conditionFailed: "A condition for this does not hold."
+        case .tooManyRedirects, .redirectLoop: "The \(server) redirected the request too often."
+        case .insecureRedirect: "The \(server) redirected the request to an address that is not secure."
+        case .dependencyFailed, .skipped: "An earlier step, which this one needs, did not succeed."
+        case .conditionFailed: "A condition for this request is not met."
         case .slotRejected: "Too many requests are waiting already."
         case .retryAfterTooLong, .retryBudgetExhausted, .circuitOpen:
             "The \(server) is not available at the moment."
@@ -236,7 +236,7 @@ extension RequestError: LocalizedError {
         case 401, 407: "The \(server) asks for a sign-in (status \(status))."
         case 403: "The \(server) does not allow the request (status 403)."
         case 404, 410: "The \(server) has nothing at this address (status \(status))."
-        case 429: "The \(server) was sent too many requests (status 429)."
+        case 429: "The \(server) received too many requests (status 429)."
         case 500, 502, 503, 504: "The \(server) is not able to answer at the moment (status \(status))."
         default: "The \(server) answered with status \(status)."
         }

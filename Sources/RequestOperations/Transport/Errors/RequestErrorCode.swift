@@ -94,7 +94,7 @@ extension RequestError.Code {
 
     /// More redirects than ``RedirectPolicy/maximum``.
     public static let tooManyRedirects = Self("tooManyRedirects")
-    /// More redirects than ``RedirectPolicy/maximum``, in a circle: the last leads to a request that was sent already. A
+    /// More redirects than ``RedirectPolicy/maximum``, in a loop: the last leads to a request that was sent already. A
     /// list of pages that leads back to an earlier page also fails with this code.
     public static let redirectLoop = Self("redirectLoop")
     /// A redirect led from https to http.

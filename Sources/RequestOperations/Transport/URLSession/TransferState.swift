@@ -180,7 +180,7 @@ struct TransferState {
         let idle = lastActivity.duration(to: .now)
         guard idle >= limit else { return limit - idle }
         end = .failed(
-            RequestError(.timedOut, stage: .transfer, reason: "no byte came or went for \(limit)"), phase: nil)
+            RequestError(.timedOut, stage: .transfer, reason: "no byte was sent or received for \(limit)"), phase: nil)
         return nil
     }
 

@@ -215,7 +215,7 @@ public final class URLSessionTransport: Transport {
             }
             guard request.httpShouldHandleCookies || session.configuration.httpCookieStorage == nil else {
                 throw Self.unsupported(
-                    "the request is to handle no cookies, and Foundation on Linux would with this session")
+                    "the request must not use cookies, but Foundation on Linux would use those of this session")
             }
         }
     #endif
@@ -261,7 +261,7 @@ public final class URLSessionTransport: Transport {
 
     // MARK: Failures
 
-    private static let trustSentence = "a URLSession's trust is that of its session and delegate, not of a task"
+    private static let trustSentence = "the session and its delegate decide which servers to trust, not the trust of a task"
 
     private static let backgroundSentence =
         "a background session outlives the process, and an operation does not; use a session with another configuration"

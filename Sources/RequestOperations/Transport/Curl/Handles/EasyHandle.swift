@@ -126,7 +126,7 @@
             isSpecial = true
             refusal = RequestError(
                 .unsupported, stage: .transfer, underlying: CurlError(code),
-                reason: "libcurl \(CurlLibrary.version) does not take its option \(option.rawValue) as it is to be set")
+                reason: "libcurl \(CurlLibrary.version) refuses the value of its option \(option.rawValue)")
         }
 
         // MARK: Use

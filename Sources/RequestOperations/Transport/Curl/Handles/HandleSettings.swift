@@ -44,7 +44,7 @@
             objection =
                 hidesAddresses
                 ? RequestError(
-                    .unsupported, stage: .transfer, reason: "a proxy hides the addresses that a policy is for")
+                    .unsupported, stage: .transfer, reason: "an address policy cannot be applied through a proxy")
                 : Self.objection(to: configuration)
         }
 
@@ -60,7 +60,7 @@
             guard configuration.trust.additionalRoots.allSatisfy(CertificateFile.hasCertificate) else {
                 return RequestError(
                     .untrustedCertificate, stage: .transfer,
-                    reason: "an additional root is no certificate in PEM or DER")
+                    reason: "an additional root is not a certificate in PEM or DER")
             }
             if !configuration.trust.pins.isEmpty {
                 guard CurlLibrary.tellsChains else {
@@ -70,7 +70,7 @@
                 }
                 guard configuration.trust.roots != .insecureTrustingEveryServer else {
                     return RequestError(
-                        .unsupported, stage: .transfer, reason: "pins for hosts need a chain that is verified")
+                        .unsupported, stage: .transfer, reason: "pins for hosts need a verified chain")
                 }
             }
             guard RequestPreflight.isFieldValue(configuration.userAgent) else {

@@ -139,7 +139,7 @@
             guard let decoded = host.removingPercentEncoding, decoded.rangeOfCharacter(from: delimiters) == nil,
                 let asked = URL(string: "http://\(decoded)/"),
                 let plain = URLComponents(url: asked, resolvingAgainstBaseURL: true)?.encodedHost, !plain.contains("%")
-            else { throw error(.badURL, "the host of the URL is escaped in a way that no server has") }
+            else { throw error(.badURL, "the host of the URL has escapes that no host can have") }
             parts?.encodedHost = plain
             guard let url = parts?.url else { throw error(.badURL, "the URL has no host") }
             return url
@@ -176,7 +176,7 @@
         private static func schemeError(_ url: URL) -> RequestError {
             guard let scheme = url.scheme?.lowercased() else { return error(.badURL, "the URL is not absolute") }
             guard scheme != "http", scheme != "https" else { return error(.badURL, "the URL has no host") }
-            return error(.unsupportedScheme, "the transport does not speak the scheme '\(scheme)'")
+            return error(.unsupportedScheme, "the transport does not support the scheme '\(scheme)'")
         }
 
         private static func error(_ code: RequestError.Code, _ reason: String) -> RequestError {

@@ -55,7 +55,7 @@
         /// - Throws: The source's own error, `unencodableBody` if it gives a byte, `timedOut`, or `CancellationError`.
         func expectNothing(within limit: Duration?) async throws {
             let exceeded: @Sendable (Duration) -> any Error = {
-                RequestError(.timedOut, stage: .transfer, reason: "no end of the body's source for \($0)")
+                RequestError(.timedOut, stage: .transfer, reason: "the body's source did not end within \($0)")
             }
             try await TimeLimit.run(limit, on: ContinuousClock(), exceeded: exceeded) { try await readNothing() }
         }
@@ -83,7 +83,7 @@
         /// - Throws: A `RequestError` with the code `unencodableBody`.
         init(_ url: URL) throws {
             guard url.isFileURL else {
-                throw RequestError(.unencodableBody, stage: .transfer, reason: "the body's URL is not that of a file")
+                throw RequestError(.unencodableBody, stage: .transfer, reason: "the body's URL is not a file URL")
             }
             path = url.path
             var status = stat()
