@@ -61,7 +61,7 @@ public final class ManualClock: Clock, Sendable {
         /// Sleepers that were cancelled before their sleep began.
         var cancelled: Set<Int> = []
         var watchers = CountWatchers()
-        /// The runs of operations. Each run is told about each sleep that begins.
+        /// The runs of operations. Each run learns of each sleep that begins.
         var runs: [Int: AsyncStream<Int>.Continuation] = [:]
     }
 
@@ -84,7 +84,8 @@ public final class ManualClock: Clock, Sendable {
 
     /// Moves the clock and wakes all sleepers whose deadline has come, in the order of their deadlines.
     ///
-    /// The woken code runs afterwards. Await what it does, or the next ``sleepers(_:orEndOf:)``, before you move on.
+    /// The woken code runs afterwards. Await its effect, or the next ``sleepers(_:orEndOf:)``, before you move the
+    /// clock again.
     ///
     /// - Parameter duration: How far to move. A negative duration traps.
     public func advance(by duration: Duration) {

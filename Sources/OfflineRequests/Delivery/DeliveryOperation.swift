@@ -1,7 +1,7 @@
 import Foundation
 import RequestOperations
 
-/// Delivers one record: a request whose failures are judged by the rules of the queue and written down.
+/// Delivers one record: a request whose failures are judged by the rules of the queue and stored.
 ///
 /// Short waits stay in the operation, where a recovery of the host or the network ends them. Longer ones end the
 /// operation, and the record waits in the store.
@@ -12,10 +12,10 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
     struct Hooks: Sendable {
         /// Whether the record may still be sent. Called before each attempt is sent.
         let maySend: @Sendable () async throws -> Bool
-        /// Writes a failed attempt down. Called before each wait in the operation.
+        /// Stores a failed attempt. Called before each wait in the operation.
         let note: @Sendable (FailureNote) async throws -> Void
-        /// Whether another attempt may follow. It may not while the queue is paused or closes, or once the constraints are
-        /// to be asked again.
+        /// Whether another attempt may follow. None may follow while the queue is paused or closes, or once the
+        /// constraints must be checked again.
         let mayGoOn: @Sendable () -> Bool
         /// The time of the calendar.
         let date: @Sendable () -> Date
@@ -23,7 +23,7 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
 
     private struct State {
         var history: DeliveryRules.History
-        /// What the last attempt has come to. There is none while an attempt is under way.
+        /// The outcome of the last attempt. There is none while an attempt is under way.
         var settlement: Settlement?
     }
 
@@ -52,10 +52,10 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
         super.init(request, decoder: ResponseDecoder { $0.head.status }, configuration: configuration)
     }
 
-    /// What the delivery has come to after an error that ended it.
+    /// The outcome of the delivery after an error that ended it.
     ///
     /// The operation can fail while it waits, as when the retry budget is exhausted. Then the attempt before the wait
-    /// counts, which was judged and written down already.
+    /// counts, which was judged and stored already.
     func settlement(after error: any Error) -> Settlement {
         let state = delivery.withLock { $0 }
         if let settlement = state.settlement { return settlement }
@@ -65,11 +65,11 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
     }
 
     override func makeTask(for request: URLRequest) async throws -> TransportTask {
-        // The answer is of no use, however long it is.
+        // The response body is not used, however long it is.
         var task = TransportTask(request, body: body, destination: .stream { _ in })
         let (hooks, delivery) = (hooks, delivery)
         task.execution = .perform { task, transport, onHead in
-            // Its wait is over, also if that was ended early. If the attempt is refused now, it is due at once.
+            // The wait is over, even if it ended early. If the attempt is refused now, the record is due at once.
             let now = hooks.date()
             delivery.withLock { state in
                 guard case .waits(var step) = state.settlement else { return }
@@ -99,7 +99,7 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
         do { try await hooks.note(step) } catch { return .fail(CancellationError()) }
         delivery.withLock { ($0.history.attempts, $0.history.refusals) = (step.attempts, step.refusals) }
         let delay = Duration.rounded(seconds: step.due.timeIntervalSince(now))
-        // What the server asked for is not shortened.
+        // A wait that the server asked for is not shortened.
         guard step.reason != .retryAfter else { return .retry(after: delay) }
         return .retry(
             after: delay, or: [ReachabilityObserver(path: configuration.networkPath), HostRecoveryObserver()])

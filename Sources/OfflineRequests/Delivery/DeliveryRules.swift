@@ -37,7 +37,7 @@ struct DeliveryRules: Sendable {
         let error: any Error
         let history: History
         let status: Int?
-        /// What the response asked for.
+        /// The wait that the response asked for.
         let retryAfter: Duration?
 
         /// Makes a failure.
@@ -64,7 +64,7 @@ struct DeliveryRules: Sendable {
         }
     }
 
-    /// What a failed attempt comes to.
+    /// The outcome of a failed attempt.
     func settlement(after failure: Failure, at now: Date, using random: RandomSource) -> Settlement {
         let history = failure.history
         let judged = OutcomeClassifier.Failure(failure.error, status: failure.status, message: history.message)

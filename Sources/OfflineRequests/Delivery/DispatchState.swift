@@ -15,11 +15,12 @@ struct DispatchState: Sendable {
     private enum Search {
         case idle
         case running
-        /// It runs, and something has changed that it may not have seen.
+        /// A search runs, and something has changed that it may not have seen.
         case outdated
     }
 
-    /// A delivery under way. Its number tells it from an earlier delivery of the same record, which may not be over.
+    /// A delivery under way. Its number distinguishes it from an earlier delivery of the same record, which may not be
+    /// over.
     struct Delivery: Sendable {
         let id: OfflineRecord.ID
         let origin: String?
@@ -42,7 +43,7 @@ struct DispatchState: Sendable {
     private var search = Search.idle
     private(set) var deliveries: [Int: Delivery] = [:]
     private var lastNumber = 0
-    /// The lease of records that were claimed and not begun, since the dispatcher closes.
+    /// The lease of records that were claimed but not begun, because the dispatcher closes.
     private var unused: Lease?
     /// The newest lease that is known to be lost.
     private var lost: Int64 = .min
@@ -89,21 +90,21 @@ struct DispatchState: Sendable {
         }
     }
 
-    /// How often the answers about constraints may have changed. A claim with older answers would let records wait again
-    /// that were woken meanwhile.
+    /// How often the answers about constraints may have changed. A claim with older answers would make woken records
+    /// wait again.
     private(set) var conditionsNumber = 0
 
     /// Notes that the answers about constraints may have changed.
     mutating func conditionsChanged() { conditionsNumber += 1 }
 
-    /// Whether somebody must look for what other processes do: to send what they add, and to take over from them.
+    /// Whether this process must watch other processes: to send what they add, and to take over from them.
     var sends: Bool { phase == .sending }
 
     // MARK: Deliveries
 
     /// Notes deliveries before their tasks exist, so that none of them is missed. Returns their numbers.
     ///
-    /// - Returns: `nil` if they must not begin, since the dispatcher closes. Their lease is then given back at the end.
+    /// - Returns: `nil` if they must not begin, since the dispatcher closes. Their lease is then released at the end.
     mutating func begin(_ records: [StoredRecord], under lease: Lease) -> [Int]? {
         guard !isEnding else {
             unused = lease
@@ -123,7 +124,7 @@ struct DispatchState: Sendable {
         return !isPatient || delivery.stage != .sending
     }
 
-    /// Notes how far a delivery has come. Returns `false` if it must not go there: the dispatcher closes or is paused, or
+    /// Notes how far a delivery has come. Returns `false` if it must not go on: the dispatcher closes or is paused, or
     /// others have taken the places of its origin while it waited.
     ///
     /// - Parameter perOrigin: The most deliveries to one origin that have a place.
@@ -175,14 +176,14 @@ struct DispatchState: Sendable {
 
     // MARK: What runs beside
 
-    /// Sets the search that comes later, and returns the one whose place it takes.
+    /// Sets the later search, and returns the one that it replaces.
     mutating func setAlarm(_ task: Task<Void, Never>) -> Task<Void, Never>? {
         guard phase != .closed else { return task }
         defer { alarm = task }
         return alarm
     }
 
-    /// Adds something that runs until the end. Returns it if that has come.
+    /// Adds something that runs until the end. Returns it if the end has come.
     mutating func add(_ watch: Task<Void, Never>) -> Task<Void, Never>? {
         guard phase != .closed else { return watch }
         watches.append(watch)
@@ -199,7 +200,7 @@ struct DispatchState: Sendable {
     /// Begins to close. Returns the deliveries to cancel: those that send nothing now, or all of them.
     mutating func beginClosing(isPatient: Bool) -> [Task<Void, Never>] {
         guard phase != .closed else { return [] }
-        // What is cancelled once does not go on.
+        // A cancelled delivery does not go on.
         if phase != .closing(isPatient: false) { phase = .closing(isPatient: isPatient) }
         return deliveries.values.filter { !isPatient || $0.stage != .sending }.compactMap(\.task)
     }
@@ -212,7 +213,7 @@ struct DispatchState: Sendable {
         }
     }
 
-    /// Whether nothing is in flight, and nothing can begin that is not known yet.
+    /// Whether nothing is in flight, and nothing unknown can begin.
     var isQuiet: Bool { deliveries.isEmpty && search == .idle }
 
     /// Closes. Returns what runs beside; `nil` if it was closed before.

@@ -2,7 +2,7 @@ import Foundation
 import RequestOperations
 
 extension Dispatcher {
-    /// Delivers a record and writes down what it comes to.
+    /// Delivers a record and stores the outcome.
     ///
     /// - Parameter number: The number of the delivery.
     func deliver(_ record: StoredRecord, _ number: Int, under lease: Lease) async {
@@ -46,7 +46,7 @@ extension Dispatcher {
 
     private func maySend(_ id: OfflineRecord.ID, _ number: Int, _ lease: Lease) async throws -> Bool {
         let may = try await store.maySend(id, under: lease, at: configuration.date())
-        // One that was cancelled to close sends nothing.
+        // A delivery that was cancelled because the queue closes sends nothing.
         try Task.checkCancellation()
         try enter(.sending, number)
         return may
@@ -77,7 +77,7 @@ extension Dispatcher {
             configuration: requestConfiguration(for: record))
         requests.addOperation(operation)
         do { return .delivered(status: try await operation.value) } catch {
-            // A Task that is cancelled leaves at once, but the operation may still note something for a moment.
+            // A cancelled Task stops waiting at once, but the operation may still note something for a moment.
             if operation.isExecuting {
                 await withCheckedContinuation { end in operation.whenFinished { _ in end.resume() } }
             }
@@ -114,7 +114,7 @@ extension Dispatcher {
         return request
     }
 
-    /// Writes the end of a delivery down. It tries until it can, since the record would be sent again otherwise.
+    /// Stores the end of a delivery. It tries until it succeeds, because otherwise the record would be sent again.
     private func settle(_ record: StoredRecord, as settlement: Settlement, under lease: Lease) async {
         while !(Task.isCancelled && state.withLock { $0.isEnding }) {
             do {
@@ -134,7 +134,7 @@ extension Dispatcher {
     }
 
     private func announce(_ settlement: Settlement, of record: StoredRecord) {
-        // One that had failed before may have been woken by a success at its host.
+        // A record that failed before may have been woken by a success at its host.
         if record.attempts > 0, let origin = record.content.origin {
             if case .delivered = settlement { recoveries.note(origin, succeeded: true) }
             if case .waits = settlement { recoveries.note(origin, succeeded: false) }

@@ -16,10 +16,10 @@ final class Dispatcher: Sendable {
     let activity = BackgroundActivity()
     /// How many attempts run at the same time.
     let width: Int
-    /// How many of them at most go to one origin. Of several, at least one is left for the others.
+    /// The most attempts to one origin. With several places, at least one is left for other origins.
     var perOrigin: Int { max(width - max(width / 4, 1), 1) }
 
-    /// How often a sender or somebody who waits looks for what other processes have done.
+    /// How often a sender or a waiter looks for what other processes have done.
     static let tick = Duration.milliseconds(200)
     /// How often an idle process looks for what others have added, and whether it must take over from one.
     private static let idleTick = Duration.milliseconds(500)
@@ -62,7 +62,7 @@ final class Dispatcher: Sendable {
         keep(Task { [weak self] in await self?.watchHosts() })
         keep(
             Task { [weak self, clock] in
-                // Nothing else delays the signs of life.
+                // No other work delays the signs of life.
                 while let interval = self?.beatInterval {
                     do { try await clock.sleep(for: interval) } catch { return }
                     await self?.beat()
@@ -214,7 +214,7 @@ final class Dispatcher: Sendable {
         setAlarm(after: .rounded(seconds: date.timeIntervalSince(configuration.date())))
     }
 
-    /// Searches again after a time. It takes the place of an earlier alarm.
+    /// Searches again after a time. This replaces an earlier alarm.
     func setAlarm(after delay: Duration) {
         let task = Task { [weak self, clock] in
             // A cancelled alarm does not ring. Any other error of a clock ends the wait.
@@ -271,13 +271,13 @@ final class Dispatcher: Sendable {
 
     // MARK: Announcements
 
-    /// Tells that a record has its outcome.
+    /// Announces that a record has its outcome.
     func announce(_ id: OfflineRecord.ID, _ outcome: OfflineOutcome) {
         events.send(.ended(id, outcome))
         waiters.announce(.outcome(id))
     }
 
-    /// Looks whether what somebody began to wait for has happened before.
+    /// Checks whether an event has already happened that a caller began to wait for.
     func look(for event: Waiters.Event) {
         Task {
             switch event {
@@ -288,7 +288,7 @@ final class Dispatcher: Sendable {
         }
     }
 
-    /// Tells of outcomes that other processes have recorded.
+    /// Announces outcomes that other processes have recorded.
     private func announceOutcomes() async {
         await announceOutcomes(of: waiters.awaited)
         if waiters.isDrainAwaited { await announceIfDrained() }
@@ -312,7 +312,7 @@ final class Dispatcher: Sendable {
     }
 
     func report(_ error: any Error) {
-        // After the end nobody can do anything about it.
+        // After the end no caller can react to it.
         if case OfflineQueueError.Code.closed = error { return }
         events.send(.storeFailed(OfflineQueueError(wrapping: error)))
     }
@@ -324,7 +324,7 @@ final class Dispatcher: Sendable {
         for task in state.withLock({ $0.tasks(of: ids) }) { task.cancel() }
     }
 
-    /// Gives the lease back and cancels what is in flight, since the system is about to suspend the process.
+    /// Releases the lease and cancels what is in flight, because the system is about to suspend the process.
     private func yieldLease() {
         let (lease, tasks) = state.withLock { ($0.lease, $0.deliveries.values.compactMap(\.task)) }
         guard let lease else { return }
@@ -336,14 +336,14 @@ final class Dispatcher: Sendable {
         }
     }
 
-    /// Begins nothing any more.
+    /// Begins nothing new.
     ///
     /// - Parameter isPatient: Whether attempts under way may finish.
     func beginClosing(isPatient: Bool) {
         for task in state.withLock({ $0.beginClosing(isPatient: isPatient) }) { task.cancel() }
     }
 
-    /// Ends all deliveries and gives the lease back.
+    /// Ends all deliveries and releases the lease.
     ///
     /// - Parameter isPatient: Whether attempts under way may finish first. No further one begins.
     func close(isPatient: Bool) async {
@@ -358,7 +358,7 @@ final class Dispatcher: Sendable {
             do { try await store.release(lease) } catch { report(error) }
         }
         await store.close()
-        // Those who wait now meet the closed store.
+        // Callers that wait now find the store closed.
         waiters.close()
     }
 }

@@ -3,7 +3,7 @@ import RequestOperations
 
 /// The handlers of messages by name and by type.
 final class MessageHandlers: Sendable {
-    /// What a handler made of a message.
+    /// The result of a handler.
     enum Handled: Sendable {
         /// It did the work.
         case done
@@ -54,7 +54,7 @@ final class MessageHandlers: Sendable {
 
     private let state = Locked(State())
 
-    /// Adds a handler. It takes the place of an earlier one of that name or type.
+    /// Adds a handler. It replaces an earlier one of that name or type.
     func add(_ handler: Handler) {
         state.withLock { state in
             state.byName[handler.name] = handler

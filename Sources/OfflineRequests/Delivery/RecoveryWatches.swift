@@ -32,7 +32,7 @@ final class RecoveryWatches: Sendable {
             guard table[origin]?.watch == nil else { return }
             table[origin, default: Host()].watch = Task {
                 repeat {
-                    // Without an answer of the observer, the watch has been cancelled.
+                    // If the observer has no answer, the watch was cancelled.
                     do { try await HostRecoveryObserver().wait(forHostOf: url, in: self.registry) } catch { return }
                 } while await !self.isOver(origin, wake)
             }
@@ -51,7 +51,7 @@ final class RecoveryWatches: Sendable {
         return count == 0
     }
 
-    /// Notes how a record that had failed before has fared now.
+    /// Notes the new result of a record that had failed before.
     func note(_ origin: String, succeeded: Bool) {
         let now = clock.elapsed.nanoseconds
         table.withLock { table in

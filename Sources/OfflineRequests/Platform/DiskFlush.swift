@@ -1,6 +1,6 @@
 import Foundation
 
-/// Brings what was written to a file to the disk.
+/// Flushes a file to the disk.
 package enum DiskFlush {
     /// Returns when the file is on the disk, also past the disk's own cache where the system can do that.
     ///

@@ -16,8 +16,8 @@ final class AddingOrder: Sendable {
 
     /// Runs an addition, which takes its place before the first suspension.
     ///
-    /// - Parameter body: The addition. It waits for the turn of its place, and leaves it when it has entered the store.
-    ///   If it does neither, this does.
+    /// - Parameter body: The addition. It waits for the turn of its place, and leaves the place when it has entered the
+    ///   store. If it does neither, this function does.
     func take<Result>(
         _ lines: Set<Line>, _ body: (AddingPlace) async throws -> Result
     ) async throws -> Result {
@@ -37,7 +37,7 @@ final class AddingOrder: Sendable {
     }
 
     private func end(_ place: AddingPlace, _ lines: Set<Line>) async {
-        // Those behind a place wait for it only. So it stays until those before it have left.
+        // Later places wait only for the one before them. So a place stays until all earlier ones have left.
         await place.turn()
         place.leave()
         last.withLock { last in
@@ -77,7 +77,7 @@ package final class AddingPlace: Sendable {
         }
     }
 
-    /// Lets those behind it go on. Only the first call counts.
+    /// Lets later additions go on. Only the first call counts.
     func leave() {
         let waiting = state.withLock { state in
             state.hasLeft = true

@@ -6,12 +6,12 @@ final class EventHub: Sendable {
     private struct State {
         var streams: [Int: Subscription] = [:]
         var lastID = 0
-        /// What happened while the queue was opened, when nobody could listen yet.
+        /// What happened while the queue was opened, when no stream existed yet.
         var opening: [OfflineEvent] = []
         var phase = Phase.opening
     }
 
-    /// One stream, how many of its events nobody has read, and how many it had no room for.
+    /// One stream, the number of its unread events, and the number of events that it had no room for.
     private struct Subscription {
         let continuation: AsyncStream<OfflineEvent>.Continuation
         let capacity: Int
@@ -32,7 +32,7 @@ final class EventHub: Sendable {
             yield(event)
         }
 
-        /// Ends the stream. Also one that is full says how many events it missed.
+        /// Ends the stream. A full stream also reports how many events it missed.
         mutating func close() {
             tellMissed()
             continuation.finish()
@@ -57,7 +57,7 @@ final class EventHub: Sendable {
     }
 
     private let state = Locked(State())
-    /// How many events a stream keeps that nobody has read.
+    /// How many unread events a stream keeps.
     private let capacity: Int
 
     init(capacity: Int = 10_000) {
@@ -66,7 +66,7 @@ final class EventHub: Sendable {
 
     /// Sends an event. While the queue opens, the event is kept, and each stream begins with it.
     func send(_ event: OfflineEvent) {
-        // Under the lock, so that each stream has the events in their order.
+        // This is under the lock, so that each stream has the events in their order.
         state.withLock { state in
             if state.phase == .opening { state.opening.append(event) }
             for id in state.streams.keys { state.streams[id]?.send(event) }
@@ -91,7 +91,8 @@ final class EventHub: Sendable {
 
     /// A new stream.
     func stream() -> AsyncStream<OfflineEvent> {
-        // It has no bound of its own: the subscription keeps it, so that there is always room to tell what was missed.
+        // It has no bound of its own: the subscription keeps it, so that there is always room to report what was
+        // missed.
         let (events, continuation) = AsyncStream.makeStream(of: OfflineEvent.self)
         let (id, closed): (Int, Subscription?) = state.withLock { state in
             state.lastID += 1

@@ -60,7 +60,7 @@ public struct OfflineConfiguration: Sendable {
     /// Makes a configuration with the defaults given at each property.
     public init() {}
 
-    /// The configuration with numbers and dates that a queue can reckon with.
+    /// The configuration with numbers and dates that a queue can calculate with.
     var bounded: OfflineConfiguration {
         var bounded = self
         bounded.leaseDuration = min(max(leaseDuration, Self.leaseDurations.lowerBound), Self.leaseDurations.upperBound)

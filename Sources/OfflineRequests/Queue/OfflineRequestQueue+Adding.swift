@@ -121,7 +121,7 @@ extension OfflineRequestQueue {
         case .merge(let merge):
             // It must see what was added before, and others must see what it adds. So it has its place until its end.
             await place.turn()
-            // Your closure does not run in a transaction. If the old record changes meanwhile, we begin anew.
+            // Your closure does not run in a transaction. If the old record changes meanwhile, we start again.
             while true {
                 let old = try await store.mergeable(withKey: unique.name)
                 var (merged, rule) = (draft, UniqueRule.expectNone)
@@ -141,7 +141,7 @@ extension OfflineRequestQueue {
         }
     }
 
-    /// Stores a draft, and tells what came of it.
+    /// Stores a draft, and reports what happened.
     private func insert(
         _ draft: Draft, _ options: OfflineOptions, key: String?, rule: UniqueRule, in place: AddingPlace?
     ) async throws -> (id: OfflineRecord.ID, isConflict: Bool) {
@@ -166,7 +166,7 @@ extension OfflineRequestQueue {
         }
     }
 
-    /// Stores drafts in one commit, and tells what came of them.
+    /// Stores drafts in one commit, and reports what happened.
     private func insert(
         _ drafts: [(draft: Draft, options: OfflineOptions)], in place: AddingPlace
     ) async throws -> [OfflineRecord.ID] {

@@ -109,7 +109,7 @@ extension OfflineRequestQueue {
         dispatcher.search()
     }
 
-    /// Makes a dead letter pending again, at its old place in its lane. Its attempts are counted anew.
+    /// Makes a dead letter pending again, at its old place in its lane. Its count of attempts starts again at 0.
     ///
     /// An expiry that has passed is dropped.
     ///

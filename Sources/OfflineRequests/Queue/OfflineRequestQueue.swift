@@ -61,7 +61,7 @@ public final class OfflineRequestQueue: Sendable {
     ///
     /// - Parameters:
     ///   - path: What the queue is known by in this process; `nil` if it is not shared.
-    ///   - events: Where the store tells of recoveries.
+    ///   - events: Where the store reports recoveries.
     ///   - configuration: How the queue delivers, ``OfflineConfiguration/bounded``.
     init(
         name: String, directory: URL, path: String?, store: any OfflineStore, events: EventHub,
@@ -81,7 +81,7 @@ public final class OfflineRequestQueue: Sendable {
 
     /// The steps of the queue from now on. Each call makes a stream of its own, which ends when the queue is closed.
     ///
-    /// A stream begins with what happened while the queue was opened. It keeps up to 10,000 events that nobody has read.
+    /// A stream begins with what happened while the queue was opened. It keeps up to 10,000 unread events.
     /// ``OfflineEvent/missed(_:)`` says how many events came while the stream was full. Steps of other processes are not
     /// included.
     public var events: AsyncStream<OfflineEvent> { dispatcher.events.stream() }

@@ -25,7 +25,7 @@ final class OpenQueues: Sendable {
         }
     }
 
-    /// Forgets a queue that is being closed. A later call opens it anew.
+    /// Forgets a queue that is being closed. A later call opens it again.
     func remove(_ queue: OfflineRequestQueue, at path: String) async {
         // After an earlier close, another queue may have the path.
         guard let opening = queues.withLock({ $0[path] }), case .success(let open) = await opening.result,

@@ -1,12 +1,12 @@
 import Foundation
 import RequestOperations
 
-/// Those who wait for the outcome of a record, or until nothing is left.
+/// The callers that wait for the outcome of a record, or until nothing is left.
 final class Waiters: Sendable {
     /// What is waited for.
     enum Event: Hashable, Sendable {
         case outcome(OfflineRecord.ID)
-        /// No record without an outcome is left.
+        /// Every record has its outcome.
         case drained
         /// Nothing is in flight in this process.
         case quiet
@@ -14,7 +14,7 @@ final class Waiters: Sendable {
 
     private enum Phase {
         case open
-        /// Nobody waits any more.
+        /// No caller waits any more.
         case closed
     }
 
@@ -28,10 +28,10 @@ final class Waiters: Sendable {
 
     private let state = Locked(State())
 
-    /// Whether anybody waits for something that another process may bring about.
+    /// Whether a caller waits for something that another process may cause.
     var isAwaited: Bool { state.withLock { $0.waiting.keys.contains { $0 != .quiet } } }
 
-    /// Whether anybody waits until nothing is left.
+    /// Whether a caller waits until nothing is left.
     var isDrainAwaited: Bool { state.withLock { $0.waiting[.drained] != nil } }
 
     /// The records whose outcome is awaited.

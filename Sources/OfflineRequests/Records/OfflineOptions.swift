@@ -11,7 +11,7 @@ public struct OfflineOptions: Sendable {
     public var lane: String?
     /// A tag, for filters. `nil` by default.
     public var tag: String?
-    /// The priority. Of several lanes, the one whose first record has the highest priority goes first. 0 by default.
+    /// The priority. The lane whose first record has the highest priority goes first. 0 by default.
     public var priority: Int = 0
     /// The earliest time of the first delivery. `nil`, at once, by default. A date beyond the year 9999 counts as the end
     /// of that year. A date that is not a number counts as `nil`.

@@ -37,7 +37,7 @@ public struct OfflineQueueError: Error, Sendable, CustomStringConvertible {
         /// loss of power may undo the change.
         public static let unflushed = Self("unflushed")
 
-        // Disfavoured, or the compiler names this type where a pattern of another one is wrong.
+        // Disfavoured. Otherwise the compiler names this type where a pattern of another type is wrong.
 
         /// Matches an error that is an ``OfflineQueueError`` of this code.
         @_disfavoredOverload
@@ -56,8 +56,8 @@ public struct OfflineQueueError: Error, Sendable, CustomStringConvertible {
         self.underlying = underlying
     }
 
-    /// The code and the cause in one line. For an error that is not of this package, it shows only the type and the number,
-    /// because the text may quote data to be stored.
+    /// The code and the cause in one line. For an error that is not of this package, it shows only the type and the number.
+    /// The text could quote data to be stored.
     public var description: String {
         switch underlying {
         case let cause as FileError: "\(code): \(cause)"

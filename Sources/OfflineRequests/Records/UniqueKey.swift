@@ -17,8 +17,8 @@ public struct UniqueKey<Content: Sendable>: Sendable {
         case append
         /// The newest old record gets the content that the closure makes from both. It keeps its id and its place.
         ///
-        /// Of the new options, the constraints and the user info count. Lane, tag, priority and times stay those of the old
-        /// record.
+        /// From the new options, only the constraints and the user info count. The record keeps its lane, tag, priority and
+        /// times.
         ///
         /// The record gets a new idempotency key, unless the merged request has one of its own. An attempt that was not
         /// answered may have acted on the old content.

@@ -7,13 +7,14 @@ package import Foundation
 package protocol OfflineStore: Sendable {
     /// Takes a body into the store: a short one stays in memory until it is added, a long one goes to a file.
     func keep(_ body: StoredBody, inlineLimit: Int) async throws -> OwnedBody
-    /// Gives up a body that no record has taken.
+    /// Discards a body that no record has taken.
     func discard(_ body: OwnedBody) async throws
-    /// Whether the body of a record has the bytes that were added. One within the record was checked with it.
+    /// Whether the body of a record has the bytes that were added. A body within the record was checked with it.
     func isWhole(_ record: StoredRecord) async throws -> Bool
     /// Adds records in their order, unless their uniqueness prevents that. If one of them is refused, none is added.
     ///
-    /// - Parameter place: Its turn is awaited, and it is left once these records come before all that are added later.
+    /// - Parameter place: The function waits for its turn, and leaves it once these records come before all that are
+    ///   added later.
     func add(_ records: [NewRecord], bounds: OfflineBounds, in place: AddingPlace?) async throws -> [AddResult]
     /// The newest record with a unique key that is neither in flight nor dead, with its body.
     func mergeable(withKey key: String) async throws -> StoredRecord?
@@ -22,13 +23,14 @@ package protocol OfflineStore: Sendable {
     ///
     /// Records whose time is over become dead letters here.
     func claim(_ request: ClaimRequest) async throws -> Claim
-    /// Whether a record is still in flight under a lease. Asked before each attempt is sent. It ends a wait that was noted.
+    /// Whether a record is still in flight under a lease. Asked before each attempt is sent. This ends a wait that was
+    /// noted.
     func maySend(_ id: OfflineRecord.ID, under lease: Lease, at now: Date) async throws -> Bool
-    /// Records a failed attempt of a record that stays in flight. Until it is due it is shown as waiting.
+    /// Records a failed attempt of a record that stays in flight. Until the record is due, it is shown as waiting.
     ///
     /// - Throws: ``OfflineQueueError/Code/leaseLost``.
     func note(_ step: FailureNote, of id: OfflineRecord.ID, under lease: Lease) async throws
-    /// Records what a delivery has come to. Returns `false` if the record was removed meanwhile.
+    /// Records the outcome of a delivery. Returns `false` if the record was removed meanwhile.
     ///
     /// - Throws: ``OfflineQueueError/Code/leaseLost``.
     func settle(
@@ -38,12 +40,12 @@ package protocol OfflineStore: Sendable {
     ///
     /// - Throws: ``OfflineQueueError/Code/leaseLost``.
     func beat(_ lease: Lease) async throws -> Set<OfflineRecord.ID>
-    /// Gives the lease back. What is in flight under it becomes pending.
+    /// Releases the lease. Records in flight under it become pending.
     func release(_ lease: Lease) async throws
     /// Ends waits early, of ``Sleepers/batch`` records at most. Returns how many there were.
     func wake(_ sleepers: Sleepers) async throws -> Int
-    /// Ends waits of ``Sleepers/batch`` records at most that are longer from now on than they can be. Returns how many there
-    /// were. It reads all that wait for a time.
+    /// Ends waits that are longer than they can be, of ``Sleepers/batch`` records at most. Returns how many there were. It
+    /// reads all that wait for a time.
     ///
     /// - Parameter longest: The longest wait for a reason after a number of failed attempts; `nil` if there is none.
     func endWaits(
@@ -60,13 +62,13 @@ package protocol OfflineStore: Sendable {
     ) async throws -> [StoredRecord]
     /// One record, with its body.
     func record(_ id: OfflineRecord.ID, at now: Date) async throws -> StoredRecord?
-    /// Those of the records that are there and are no dead letters.
+    /// The given records that exist and are not dead letters.
     func undecided(of ids: [OfflineRecord.ID]) async throws -> Set<OfflineRecord.ID>
     /// The highest id; `nil` if there is no record.
     func lastID() async throws -> OfflineRecord.ID?
     /// Removes a record, also one in flight. Returns `false` if there is none.
     func remove(_ id: OfflineRecord.ID, at now: Date) async throws -> Bool
-    /// Removes at most `limit` records up to an id and returns them. One in flight is removed too.
+    /// Removes at most `limit` records up to an id and returns them. Records in flight are removed too.
     func remove(
         _ filter: RecordFilter, upTo last: OfflineRecord.ID, limit: Int, at now: Date
     ) async throws -> [OfflineRecord.ID]
@@ -74,11 +76,11 @@ package protocol OfflineStore: Sendable {
     func revive(_ id: OfflineRecord.ID, at now: Date) async throws -> Bool
     /// How many records there are.
     func counts(at now: Date) async throws -> OfflineCounts
-    /// Whether all records that there are are dead letters. Cheap enough to be asked often.
+    /// Whether all existing records are dead letters. Cheap enough to be asked often.
     func isDrained() async throws -> Bool
     /// The recorded outcome of a record that is no longer there.
     func outcome(of id: OfflineRecord.ID) async throws -> OfflineOutcome?
-    /// Moves what is in a log to its final place.
+    /// Moves the content of a log to its final place.
     ///
     /// - Throws: ``OfflineQueueError/Code/busy`` if another process prevents that.
     func checkpoint() async throws
@@ -120,10 +122,11 @@ package struct ClaimRequest: Sendable {
     package var met: Set<String>
     /// The longest time that a record is kept.
     package var maximumAge: Duration?
-    /// The longest wait that is noted of a record in flight. A longer one is due to a change of the calendar's time, and ends.
+    /// The longest wait that is noted of a record in flight. A longer wait comes from a change of the calendar's time, and
+    /// ends.
     package var longestShortWait: Duration
-    /// Asked within the transaction. If it says no, nothing is claimed: the queue was paused meanwhile, or what this
-    /// request says is out of date.
+    /// Asked within the transaction. If it returns `false`, nothing is claimed: the queue was paused meanwhile, or this
+    /// request is out of date.
     package var isWanted: @Sendable () -> Bool
     /// What becomes of records that are marked as in flight here.
     package var leftovers: Leftovers
@@ -132,7 +135,8 @@ package struct ClaimRequest: Sendable {
     package enum Leftovers: Sendable {
         /// They are being delivered.
         case kept
-        /// No delivery is under way, so they are left from a claim that failed after its commit. They are pending again.
+        /// No delivery is under way, so the records are left from a claim that failed after its commit. They become
+        /// pending again.
         case takenBack
     }
 }
@@ -160,7 +164,7 @@ package struct Claim: Sendable {
 package struct FailureNote: Sendable, Hashable {
     /// All failed attempts.
     package var attempts: Int
-    /// Those that the server or a handler answered.
+    /// The attempts that the server or a handler answered.
     package var refusals: Int
     /// The failure in one line.
     package var failure: String
@@ -169,7 +173,7 @@ package struct FailureNote: Sendable, Hashable {
     package var reason: OfflineRecord.WaitReason
 }
 
-/// What a delivery has come to.
+/// The outcome of a delivery.
 package enum Settlement: Sendable, Hashable {
     case delivered(status: Int?)
     case waits(FailureNote)
@@ -178,11 +182,11 @@ package enum Settlement: Sendable, Hashable {
 
 /// Records whose wait ends early.
 package enum Sleepers: Sendable, Hashable {
-    /// Those whose attempt did not reach a server.
+    /// Records whose attempt did not reach a server.
     case network
-    /// At most a number of those whose server failed, by the origin of their URL.
+    /// At most this many records whose server failed, by the origin of their URL.
     case origin(String, limit: Int)
-    /// Those with an unmet constraint.
+    /// Records with an unmet constraint.
     case constraint
 
     /// The most records that are woken at a time, so that no change of the store takes long.

@@ -4,7 +4,7 @@ import Foundation
 extension Date {
     private static let storable = -62_135_596_800.0...253_402_300_799.0
 
-    /// The nearest date that can be stored; `nil` for one whose time is not a number.
+    /// The nearest date that can be stored; `nil` for a date whose time is not a number.
     var storable: Date? { timeIntervalSinceReferenceDate.isNaN ? nil : Date(storedSeconds: timeIntervalSince1970) }
 
     /// The nearest date that can be stored. A time that is not a number counts as the beginning of 1970.

@@ -52,7 +52,7 @@ package struct StoredContent: Sendable, Codable, Hashable {
     package var userInfo: Data?
     package var idempotencyKey: String
     /// The earliest time in seconds since 1970, if the record had to wait for it when it was added. The row has it only
-    /// while the record waits, and no checksum is over it there.
+    /// while the record waits, and no checksum covers it there.
     package var notBefore: Double?
     /// The checksum of a body that is in a file.
     package var bodyChecksum: Int64?
@@ -69,7 +69,7 @@ package struct StoredContent: Sendable, Codable, Hashable {
 
     fileprivate var shown: OfflineRecord.Content {
         if let message { return .message(name: message) }
-        // The content of a request has a URL. One that is damaged is shown as an empty file URL.
+        // The content of a request has a URL. A damaged URL is shown as an empty file URL.
         return .request(request ?? URLRequest(url: URL(fileURLWithPath: "/")))
     }
 
@@ -112,9 +112,9 @@ package enum UniqueRule: Sendable, Hashable {
     case append
     case keep
     case replace
-    /// There is none that could be merged.
+    /// No record can be merged.
     case expectNone
-    /// This one still has this checksum. It gets the new content.
+    /// This record still has this checksum. It gets the new content.
     case update(OfflineRecord.ID, checksum: UInt64)
 }
 
@@ -123,6 +123,6 @@ package enum AddResult: Sendable {
     case added(OfflineRecord.ID, ended: [(OfflineRecord.ID, OfflineOutcome)])
     /// The old record stays, or got the new content.
     case kept(OfflineRecord.ID)
-    /// The expectation does not hold any more.
+    /// The expectation no longer holds.
     case conflict
 }

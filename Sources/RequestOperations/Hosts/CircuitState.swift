@@ -14,7 +14,7 @@ struct CircuitState: Sendable {
         case cancelled
     }
 
-    /// A new state, and the streams that must be told.
+    /// A new state, and the streams that must get it.
     struct News {
         fileprivate let state: CircuitBreaker.State
         fileprivate let era: Int

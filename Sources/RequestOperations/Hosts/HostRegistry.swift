@@ -177,7 +177,7 @@ public final class HostRegistry: Sendable {
         }
     }
 
-    /// Adds a request to those that wait for a host.
+    /// Adds a request to the requests that wait for a host.
     ///
     /// - Parameters:
     ///   - hold: It is not released before this time is over.

@@ -50,7 +50,8 @@ enum HostMemory {
 /// What is known about one host: budgets and circuits by their settings, `Retry-After`, and the requests that wait for
 /// it. A pure value. Times are in nanoseconds since a fixed start.
 ///
-/// A transition returns whom to tell or to wake. The caller does so when it no longer holds the lock of the table.
+/// A transition returns the listeners to notify and the requests to wake. The caller does that without the lock of the
+/// table.
 struct HostState {
     private var budgets: [RetryBudget: TokenBucket] = [:]
     private var circuits: [CircuitBreaker: CircuitState] = [:]
@@ -69,8 +70,8 @@ struct HostState {
     // MARK: Sending
 
     enum Admission {
-        /// The attempt may be sent. It holds a permit if there is a breaker. The flag says whether its success is told to
-        /// those that wait.
+        /// The attempt may be sent. It holds a permit if there is a breaker. The flag says whether its success is
+        /// reported to the waiting requests.
         case admitted(CircuitState.Admission?, isAwaited: Bool)
         /// The host asked to be left alone.
         case leftAlone
@@ -89,7 +90,7 @@ struct HostState {
         var (circuit, news) = (CircuitState.Admission?.none, CircuitState.News?.none)
         if let breaker { (circuit, news) = change(breaker) { $0.admit(at: now) } }
         if case .refused = circuit {} else if let budget { countRequest(under: budget, at: now) }
-        // Who is refused because of a probe begins to wait only after the probe was sent.
+        // A request that is refused because of a probe begins to wait only after the probe was sent.
         let isProbe = if case .admitted(era: _, isProbe: true) = circuit { true } else { false }
         return (.admitted(circuit, isAwaited: isProbe || waitingCount > 0), news)
     }
@@ -129,7 +130,7 @@ struct HostState {
 
     func circuit(_ breaker: CircuitBreaker) -> CircuitState { circuits[breaker] ?? CircuitState(breaker) }
 
-    /// Changes a circuit. Returns the listeners to tell, if its state is another one.
+    /// Changes a circuit. Returns the listeners to notify if its state has changed.
     mutating func change<Result>(
         _ breaker: CircuitBreaker, _ change: (inout CircuitState) -> Result
     ) -> (Result, CircuitState.News?) {
@@ -174,8 +175,7 @@ struct HostState {
     /// When the host may be used again. Zero if it may be used now.
     func silenceEnd(at now: Int64) -> Int64 { silence(at: now)?.end ?? 0 }
 
-    /// How long the host must still be left alone. A request of which nothing was sent waits only as long as that is
-    /// kept.
+    /// How long the host must still be left alone. A request that has sent nothing waits only as long as that is kept.
     func timeLeftAlone(afterSending wasSent: Bool = true, at now: Int64) -> Duration {
         guard let silence = silence(at: now) else { return .zero }
         return .nanoseconds(max((wasSent ? silence.end : silence.keptUntil) - now, 0))
@@ -195,10 +195,10 @@ struct HostState {
         return room.add(waiter, due: now.adding(hold), at: now)
     }
 
-    /// Removes a request from the room. Returns what the caller frees.
+    /// Removes a request from the room. Returns what the caller must free.
     mutating func leave(_ number: UInt64) -> WaitingRoom.Waiter? { room?.remove(number) }
 
-    /// Records something that concerns the waiting requests. Returns whom to wake.
+    /// Records something that concerns the waiting requests. Returns the requests to wake.
     mutating func hear(_ news: WaitingRoom.News, at now: Int64) -> [WaitingRoom.Waiter] {
         room?.hear(news, at: now) ?? []
     }

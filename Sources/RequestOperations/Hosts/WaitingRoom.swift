@@ -16,7 +16,7 @@ struct WaitingRoom {
         case sign(Int)
         case outcome(Release.Outcome, of: Release.Cause)
 
-        /// Why it releases requests.
+        /// Why the room releases requests.
         var cause: Release.Cause {
             switch self {
             case .success, .outcome(.succeeded, _): .success
@@ -53,7 +53,7 @@ struct WaitingRoom {
 
     var count: Int { waiters.count }
 
-    /// Whether nobody waits, and for an hour nobody came and no released request failed.
+    /// Whether no request waits, and for an hour no request came and no released request failed.
     func isIdle(at now: Int64) -> Bool { waiters.isEmpty && now - HostMemory.sweepInterval >= lastUse }
 
     /// Adds a request that is not released before it is due. Returns its number.
@@ -71,7 +71,7 @@ struct WaitingRoom {
         return waiter
     }
 
-    /// Returns whom to wake.
+    /// Returns the requests to wake.
     mutating func hear(_ news: News, at now: Int64) -> [Waiter] {
         switch news {
         case .success:
@@ -114,7 +114,7 @@ struct WaitingRoom {
 package struct RecoveryDoubt: Sendable {
     /// One release follows this many successes.
     private var successes: Int64 = 1
-    /// How many successes must come before the next one releases anybody.
+    /// How many successes must come before the next success releases a request.
     private var owed: Int64 = 0
     private var lastFailure = Int64.min
 
@@ -134,7 +134,8 @@ package struct RecoveryDoubt: Sendable {
         owed = min(owed, successes - 1)
     }
 
-    /// Records that a released request failed by a fault of the host. Others that were released with it count no more.
+    /// Records that a released request failed by a fault of the host. Other requests that were released with it no
+    /// longer count.
     package mutating func failed(at now: Int64) {
         defer { lastFailure = now }
         guard owed == 0 else { return }

@@ -6,7 +6,7 @@
 /// }
 /// ```
 ///
-/// On Linux the kernel reports changes (rtnetlink). Links, addresses and default routes are then read anew. On Apple's
+/// On Linux the kernel reports changes (rtnetlink). Links, addresses and default routes are then read again. On Apple's
 /// systems `NWPathMonitor` reports the path. If the system reports nothing, as in a sandbox that forbids it, the
 /// machine always counts as reachable, by an interface of kind `other`.
 ///

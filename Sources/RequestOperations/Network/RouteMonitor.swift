@@ -8,8 +8,9 @@
     /// Reports the state of the network each time the kernel says that something has changed (rtnetlink). It has no
     /// thread of its own: Dispatch watches its socket.
     ///
-    /// What a message says does not matter. The kernel reports neither everything that follows from a change, nor what
-    /// did not fit into the socket. So the whole state is read anew, once for all messages of a tenth of a second.
+    /// The content of a message does not matter. The kernel reports neither everything that follows from a change, nor
+    /// what did not fit into the socket. So the whole state is read again, once for all messages of a tenth of a
+    /// second.
     final class RouteMonitor: PathMonitor {
         let initial: NetworkPath.Reading
 
@@ -43,7 +44,7 @@
             (initial, failures) = (first ?? .unknown, first == nil ? 1 : 0)
         }
 
-        /// Opens a socket that hears of changes of links, addresses and routes. Returns `nil` if the system forbids it.
+        /// Opens a socket that receives changes of links, addresses and routes. Returns `nil` if the system forbids it.
         static func openChannel() -> FileHandle? {
             // AF_NETLINK, SOCK_RAW and SOCK_CLOEXEC, NETLINK_ROUTE.
             let descriptor = socket(16, 3 | 0o2_000_000, 0)
@@ -80,7 +81,8 @@
             source = nil
         }
 
-        /// Takes the pending messages, and has the state read after them. The source fires again if some are left.
+        /// Takes the pending messages, and schedules a reading of the state after them. The source fires again if some
+        /// are left.
         private func receive(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
             guard source != nil else { return }
             loop: for _ in 0..<1_000 {
@@ -123,7 +125,7 @@
     }
 
     extension LinkTable {
-        /// Reads the table of the network namespace of this thread. Returns `nil` if the system does not tell it.
+        /// Reads the table of the network namespace of this thread. Returns `nil` if the system does not show it.
         static func read() -> LinkTable? {
             // The links are read first: the kernel answers when it has done all that follows from the last change.
             var first: UnsafeMutablePointer<ifaddrs>?

@@ -66,7 +66,7 @@ extension AsynchronousOperation {
         if state.withLock({ $0.subscribe(wantsResult: wantsResult, subscriber) }) { subscriber() }
     }
 
-    /// Tells a dependent operation when this one has finished. If it has finished, tells it at once.
+    /// Notifies a dependent operation when this one finishes, or at once if it has finished.
     func add(_ dependent: Locked<OperationLifecycle>) {
         switch state.withLock({ $0.dependents?.add(dependent) }) {
         case nil: dependent.noteFinished(ObjectIdentifier(self))
@@ -82,7 +82,7 @@ extension AsynchronousOperation {
     }
 }
 
-/// Who is told of the end.
+/// The Tasks and closures that get the end.
 struct Listeners {
     enum Listener {
         case subscriber(OperationLifecycle.Call, wantsResult: Bool)

@@ -163,7 +163,7 @@ extension AsynchronousOperation {
         if abandoningRun { runWasAbandoned() }
         onEnd(outcome)
         willAnnounce(finish.ending)
-        // A caller that hears of the finish finds the place free.
+        // When a caller learns of the finish, the place is already free.
         finish.hold?.starter.finished(finish.place, wasExecuting: finish.wasExecuting)
         // Foundation on Linux derives one announcement from the other.
         if Announcement.precedesChange { didChange(.isExecuting, if: finish.wasExecuting) }

@@ -24,9 +24,9 @@
 /// ## Order
 ///
 /// First the result is stored. Then `isFinished` is announced, on Apple platforms with `isExecuting`. Then Tasks that
-/// await the value resume, and `whenFinished` closures run on the ``completionQueue``. All of that happens once. If
-/// another operation starts this one as its member, and a queue on Linux also has it, that queue announces the finish
-/// when it comes to it.
+/// await the value resume, and `whenFinished` closures run on the ``completionQueue``. All of that happens once. On
+/// Linux, a queue may also have an operation that another one starts as its member. That queue announces the finish
+/// when the operation's turn comes.
 // Unchecked, as Foundation's Operation is. The lock of `state` guards everything. `success` is written once, under it.
 open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Sendable {
     final let state = Locked(OperationLifecycle())
@@ -171,8 +171,8 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         cancel { _ in true }
     }
 
-    /// Makes a queue start the cancelled operation soon. Foundation on Linux asks for ``isReady`` in the course of
-    /// that. A queue that has not asked yet learns of the cancel when it asks.
+    /// Makes a queue start the cancelled operation soon. Meanwhile Foundation on Linux reads ``isReady``. A queue that
+    /// has not asked yet learns of the cancel when it asks.
     final func tellFoundationOfCancel(wasAsked: Bool) {
         if wasAsked || Announcement.precedesChange { super.cancel() }
     }
@@ -210,7 +210,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         if let gate = reading.gate { super.addDependency(gate) }
         if let check = reading.check { run(check, isAsked: true) }
         guard reading.gate != nil else { return reading.isReady }
-        // If the gate opened before Foundation knew of it, Foundation would not hear of that. So we ask again.
+        // If the gate opened before Foundation knew of the gate, Foundation would miss that. So we ask again.
         return self.isReady
     }
 
@@ -229,7 +229,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
         addDependency(operation, ifFails: .run)
     }
 
-    /// Makes this operation wait until another has finished, and says what follows if that one fails.
+    /// Makes this operation wait until another has finished, and sets what follows if the other one fails.
     ///
     /// ```swift
     /// upload.addDependency(login, ifFails: .cancel)

@@ -1,5 +1,5 @@
 extension Operation {
-    /// Why a finished operation failed. An operation that is not ours fails only by a cancel.
+    /// Why a finished operation failed. An operation of another class fails only by a cancel.
     var failureOfFinished: (any Error)? {
         if let ours = self as? any FinishAnnouncing { return ours.failure }
         return isCancelled ? CancellationError() : nil
@@ -18,7 +18,7 @@ extension Operation {
         }
     }
 
-    /// Tells a dependent operation when this one has finished. If it has finished, tells it at once.
+    /// Notifies a dependent operation when this one finishes, or at once if it has finished.
     func announceFinish(to dependent: Locked<OperationLifecycle>) {
         if let operation = self as? any StartableOperation {
             operation.add(dependent)
@@ -45,7 +45,7 @@ extension [Operation] {
     }
 }
 
-/// Watches operations that are not ours. A dependent operation of Foundation's does that, which works without key-value
+/// Watches operations of other classes. A dependent operation of Foundation's does that, which works without key-value
 /// observing. There is one watcher for all observers of an operation.
 private enum ForeignOperations {
     /// The observers of each watched operation. Its watcher holds it, so no other operation has the same identifier
@@ -133,7 +133,7 @@ struct Dependencies {
 
     /// In the order of adding.
     private var entries: [Entry] = []
-    /// Where each dependency is, once there have been more than a few. Until then it is sought.
+    /// Where each dependency is, once there have been more than a few. Until then the array is searched.
     private var places: [ObjectIdentifier: Int] = [:]
     /// The hold counts as one of them.
     private var unfinishedCount = 0
@@ -281,7 +281,7 @@ struct Dependents {
         room = max(Self.leastRoom, 2 * states.count)
     }
 
-    /// Tells all dependents, in the order in which they came.
+    /// Notifies all dependents, in the order in which they came.
     func tell(of dependency: ObjectIdentifier) {
         for state in states { state.noteFinished(dependency) }
     }

@@ -24,7 +24,7 @@ extension AsynchronousOperation {
 /// Who holds each key of a mutual exclusion, and who waits for it. A pure value.
 ///
 /// A member takes its keys one after the other, in their order as strings. All members do so, so they cannot wait for
-/// each other in a circle. For each key, the members are served in the order in which they came to it.
+/// each other in a circle. Members get each key in the order in which they began to wait for it.
 struct ExclusionLines {
     struct Ticket: Hashable, Sendable {
         fileprivate let number: UInt64
@@ -57,7 +57,7 @@ struct ExclusionLines {
         return (ticket, advance(ticket))
     }
 
-    /// Gives back what a member holds, or takes it out of the line. A second time changes nothing.
+    /// Releases what a member holds, or removes the member from the line. A second call changes nothing.
     ///
     /// - Returns: The closures of the members that hold all of their keys now.
     mutating func leave(_ ticket: Ticket) -> [@Sendable () -> Void] {
@@ -79,7 +79,7 @@ struct ExclusionLines {
         return true
     }
 
-    /// Gives a key to the next member in its line. Returns the closure of that one if it now holds all of its keys.
+    /// Gives a key to the next member in its line. Returns that member's closure if it now holds all of its keys.
     private mutating func passOn(_ key: String) -> (@Sendable () -> Void)? {
         while let next = lines[key]?.popFirst() {
             guard let member = members[next] else { continue }
@@ -97,14 +97,14 @@ extension ExclusionLines {
 
     /// Enters the lines for keys.
     ///
-    /// - Parameter body: Called once, when all keys are held: at once or by the one who gives the last of them back.
+    /// - Parameter body: Called once, when all keys are held: at once, or by the member that releases the last of them.
     static func enter(_ keys: Set<String>, _ body: @escaping @Sendable () -> Void) -> Ticket {
         let (ticket, holdsAll) = shared.withLock { $0.enter(keys, body) }
         if holdsAll { body() }
         return ticket
     }
 
-    /// Gives the keys back, or leaves the lines. A second time changes nothing.
+    /// Releases the keys, or leaves the lines. A second call changes nothing.
     static func giveBack(_ ticket: Ticket) {
         for wake in shared.withLock({ $0.leave(ticket) }) { wake() }
     }

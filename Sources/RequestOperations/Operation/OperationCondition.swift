@@ -106,7 +106,7 @@ public struct OperationCondition: Sendable {
     func evaluate(orRefuse refuse: @escaping @Sendable (RequestError) -> Void) async throws {
         let alarm = limit.map { limit in
             DeadlineHeap.shared.schedule(at: .now + limit) {
-                // To cancel the Task may run code of the user, which must not hold up other deadlines.
+                // Cancelling the Task may run code of the user, which must not hold up other deadlines.
                 DispatchQueue.global().async { refuse(isLate(after: limit)) }
             }
         }
@@ -137,7 +137,7 @@ extension AsynchronousOperation {
     /// Adds a condition, which must hold before the operation runs.
     ///
     /// All conditions are evaluated once, in the order of adding. That happens when all dependencies have finished and the
-    /// operation has its keys (``addMutualExclusion(_:)``). Until then the operation is not ready, so it takes no place of
+    /// operation has its keys (``addMutualExclusion(_:)``). Until then the operation is not ready, so it takes no place in
     /// a queue. If a condition does not hold, the operation ends without running, with
     /// ``RequestError/Code/conditionFailed``. The error names the condition and has the error that the condition threw.
     ///

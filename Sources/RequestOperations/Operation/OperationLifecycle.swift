@@ -40,14 +40,14 @@ struct OperationLifecycle {
         /// The Task was told to stop, or will be when it begins. Whatever it returns, the operation finishes with this
         /// error.
         case ending(RunningTask?, with: any Error)
-        /// Nothing changes the outcome any more. Nobody has been told of it yet.
+        /// The outcome is final. It has not been announced yet.
         case decided(Ending, wasExecuting: Bool)
         case finished(Ending)
     }
 
     // First come the fields that other operations use when one depends on the other.
     var dependencies = Dependencies()
-    /// `nil` when all have been told.
+    /// `nil` when all have been notified.
     var dependents: Dependents? = Dependents()
     private var state = State.pending
     private var listeners = Listeners()
@@ -61,7 +61,7 @@ struct OperationLifecycle {
     // Who starts the operation: see OperationStarter.swift.
     var hold: Hold?
     var owner = Owner.nobody
-    /// What the starter gave the operation for the time that it runs. The starter knows what it is.
+    /// What the starter lends the operation while it runs. Only the starter knows what it is.
     var place: (any AnyObject & Sendable)?
     var readiness = Readiness.unknown
     var gate: Operation?
@@ -264,14 +264,14 @@ struct OperationLifecycle {
         let dependents: Dependents?
         fileprivate var dependencies: [Operation]
         let completionBlock: Call?
-        /// The keys, which are given back.
+        /// The keys, which are released.
         let remains: Preconditions.Remains?
         let hold: Hold?
         let place: (any AnyObject & Sendable)?
         /// The owner that it had. The caller releases it.
         let owner: Owner
-        /// Whether Foundation is told now. If not, its queue may think that the operation waits for the gate. The gate is
-        /// opened, so that the queue starts the operation.
+        /// Whether the finish is announced to Foundation now. If not, its queue may think that the operation waits for
+        /// the gate. The gate is opened, so that the queue starts the operation.
         let isAnnounced: Bool
         let gate: Operation?
 

@@ -6,10 +6,11 @@ protocol OperationStarter: AnyObject, Sendable {
     /// Starts an operation that may run now, or must finish. It does so on another thread, or when there is a place.
     func admit(_ operation: any StartableOperation)
 
-    /// It has started the operation itself. Gives it a place, and returns the queue in which it runs.
+    /// The starter has started the operation itself. Gives the operation a place, and returns the queue in which it
+    /// runs.
     func willRun(_ operation: any StartableOperation) -> OperationQueue?
 
-    /// An operation that it held has finished. Takes back the place. Nobody has been told of the finish yet.
+    /// An operation that the starter held has finished. Takes back the place. The finish has not been announced yet.
     func finished(_ place: (any AnyObject & Sendable)?, wasExecuting: Bool)
 
     /// An operation that it still holds back has finished, because something else started it.
@@ -30,7 +31,7 @@ protocol StartableOperation: FinishAnnouncing, Sendable {
     /// The host of its first attempt, to which its place passes. `nil` if it makes none.
     var origin: Origin? { get }
 
-    /// Tells a dependent operation when this one has finished. If it has finished, tells it at once.
+    /// Notifies a dependent operation when this one finishes, or at once if it has finished.
     func add(_ dependent: Locked<OperationLifecycle>)
     /// Starts the operation as soon as it is ready, unless something else starts it first.
     func startWhenReady(by starter: any OperationStarter)
@@ -260,7 +261,7 @@ extension OperationLifecycle {
 /// running. Without it, a queue of Foundation's would ask each operation whether it is ready whenever it starts another
 /// one. An operation that no such queue has seen needs no gate.
 extension OperationLifecycle {
-    /// What the readers of `isReady` were last told.
+    /// The answer that readers of `isReady` last got.
     ///
     /// A queue of Foundation's can miss an announcement that comes while it takes an operation in. It reads "not ready"
     /// and stores that answer later. It then reads again, but does nothing about the new answer until it is told to. So a
@@ -272,10 +273,10 @@ extension OperationLifecycle {
         case ready(announcementsLeft: UInt8)
     }
 
-    /// What a reader of `isReady` is told, and what follows.
+    /// The answer for a reader of `isReady`, and what follows.
     struct Reading {
         let isReady: Bool
-        /// Whether the answer is another one than before.
+        /// Whether the answer differs from the last one.
         var isTurn = false
         var isToBeAnnounced = false
         /// The gate that Foundation must know of.
@@ -329,7 +330,7 @@ extension OperationLifecycle {
         switch readiness {
         case .unknown where !Announcement.precedesChange: return nil
         case .notReady where isHeld && !Announcement.precedesChange: return nil
-        // A reader that was told "ready" must learn that the operation is no longer ready.
+        // A reader that got "ready" must learn that the operation is no longer ready.
         case .unknown, .notReady, .ready: return makeGate(of: operation)
         }
     }
@@ -356,8 +357,8 @@ extension OperationLifecycle {
     /// Changes the dependencies. Returns what to do if the change satisfied them or left only the hold.
     mutating func open(by change: (inout Dependencies) -> Bool) -> Opening? {
         guard change(&dependencies) else { return nil }
-        // There may be no operation here. Either it is being freed, and Foundation must not hear of its gate. Or no
-        // queue has taken it in, and the one that does finds the dependencies finished.
+        // There may be no operation here. Either it is being freed, and Foundation must not learn of its gate. Or no
+        // queue has taken it in, and a queue that takes it in later finds the dependencies finished.
         guard let operation = hold?.operation ?? outsider?.operation else { return nil }
         // The gate stays closed until the preconditions have been checked. A queue of Foundation's could miss that a second
         // gate opens.

@@ -9,7 +9,7 @@
 /// The check happens once. Meanwhile the dependencies have a hold, and the operation is not ready. So it holds no place of
 /// a queue.
 struct Preconditions {
-    /// What follows if a dependency fails. One that is not here changes nothing.
+    /// What follows if a dependency fails. A dependency that is not here changes nothing.
     var rules: [ObjectIdentifier: FailedDependencyRule] = [:]
     /// The keys of the mutual exclusion.
     var keys: Set<String> = []
@@ -167,7 +167,7 @@ extension AsynchronousOperation {
         let evaluation = Task.detached(priority: qualityOfService.taskPriority) {
             do {
                 for condition in conditions {
-                    // The limit of the one before may have ended the operation.
+                    // The limit of the previous condition may have ended the operation.
                     try Task.checkCancellation()
                     try await condition.evaluate { self.refuse(with: $0) }
                 }

@@ -2,7 +2,7 @@ extension OperationQueue {
     /// Where the operation of the current Task runs.
     struct Here: Sendable {
         var queue: OperationQueue?
-        /// What the starter of the operation gave it for the time that it runs.
+        /// What the starter lends the operation while it runs.
         var place: (any AnyObject & Sendable)?
     }
 

@@ -112,7 +112,7 @@ package final class SHA2: @unchecked Sendable {
 
 /// The digests of the scheme `Digest`, computed by the system's library.
 ///
-/// MD5 is no protection any more, but many servers know only that one. Nothing else uses it.
+/// MD5 is no longer secure, but many servers support only MD5. Nothing else uses it.
 enum MessageDigest: Sendable {
     case md5
     case sha256

@@ -33,7 +33,8 @@ final class TaskContext: Sendable {
 
     /// Runs a body in the context. Called once.
     ///
-    /// - Parameter priority: The priority of the work. `nil` means that of the place where the context was made.
+    /// - Parameter priority: The priority of the work. `nil` means the priority of the place where the context was
+    ///   made.
     /// - Parameter run: The body.
     func run(priority: TaskPriority?, _ run: @escaping Body) {
         guard let priority else {

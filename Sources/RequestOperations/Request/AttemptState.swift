@@ -8,7 +8,7 @@ struct AttemptState: Sendable {
     }
 
     let number: Int
-    /// What it holds. `nil` once that has been given back.
+    /// What it holds. `nil` once everything has been released.
     private(set) var rights: AttemptRights?
     var activity = Activity.stage(.process)
     /// Whether the circuit breaker refused it.
@@ -62,14 +62,14 @@ struct AttemptState: Sendable {
         bodyIsReplayable = task.body.isReplayable
     }
 
-    /// Changes what it holds. Returns `nil` if it has given that back.
+    /// Changes what it holds. Returns `nil` if it has released everything.
     mutating func changeRights<Taken>(_ change: (inout AttemptRights) -> Taken) -> Taken? {
         guard var changed = rights.take() else { return nil }
         defer { rights = changed }
         return change(&changed)
     }
 
-    /// Takes out what it holds, to be given back outside the lock.
+    /// Takes out what it holds. The caller releases it outside the lock.
     mutating func takeRights() -> AttemptRights? { rights.take() }
 
     /// Records how far a failed transfer came.
@@ -120,7 +120,7 @@ struct AttemptRights: Sendable {
         permit?.origin == origin ? nil : permit.take()
     }
 
-    /// Gives everything back. It is called outside all locks, because others are told of what is free.
+    /// Releases everything. It is called outside all locks, because it notifies others of what is free.
     ///
     /// - Parameters:
     ///   - outcome: What the attempt shows about its host.
@@ -185,7 +185,7 @@ struct OriginalRequest: Sendable {
 
 /// The records of a request's attempts, in the order in which they began. A pure value.
 ///
-/// Of more than ``Attempt/keptAtMost`` attempts, the first few and the last ones are kept.
+/// If there are more than ``Attempt/keptAtMost`` attempts, the first few and the last ones are kept.
 struct AttemptLog: Sendable {
     private(set) var records: [Attempt] = []
     /// How many attempts there were.
@@ -228,7 +228,7 @@ struct AttemptLog: Sendable {
     /// Whether an attempt has not ended.
     func runs(_ number: Int) -> Bool { records[index(of: number)].ended == nil }
 
-    /// The last attempt that is no hedge.
+    /// The last attempt that is not a hedge.
     var lastUnhedged: Attempt? { records.last { !$0.isHedge } }
 
     private func index(of number: Int) -> Int { records.count - 1 - (count - number) }

@@ -73,7 +73,7 @@ struct AuthenticationState: Sendable {
         answers[origin] = ((answers[origin] ?? []) + [answer]).suffix(Self.mostAnswers)
     }
 
-    /// Whether a request carries an answer of this state, rather than a field that somebody else has set.
+    /// Whether a request carries an answer of this state, rather than a field from another source.
     func made(_ request: URLRequest, for origin: Origin) -> Bool {
         answers[origin]?.contains { $0.isCarried(by: request) } ?? false
     }
@@ -83,7 +83,7 @@ struct AuthenticationState: Sendable {
     /// - Parameters:
     ///   - challenges: Those that can be answered.
     ///   - origin: The server.
-    ///   - request: The request, without a field of somebody else.
+    ///   - request: The request, without an `Authorization` field from another source.
     mutating func step(after challenges: [AuthenticationChallenge], of origin: Origin, _ request: URLRequest) -> Step {
         guard let answer = answers[origin]?.last,
             let challenge = challenges.first(where: {

@@ -16,7 +16,7 @@ final class HedgeRace: Sendable {
     private struct State {
         var contest = HedgeContest()
         var runners = [Runner(), Runner()]
-        /// What the loser holds until its Task returns.
+        /// What the losing attempt holds until its Task returns.
         var loser: (id: Int, rights: AttemptRights)?
     }
 
@@ -89,8 +89,8 @@ final class HedgeRace: Sendable {
         return task
     }
 
-    /// Takes all that a hedge needs, if it is there now: places, a permit and the draw on the budget. Otherwise nothing
-    /// is taken.
+    /// Takes all that a hedge needs, if all of it is available now: places, a permit and the draw on the budget.
+    /// Otherwise it takes nothing.
     private func takeAtOnce(
         for task: TransportTask, in queue: RequestLimiter?
     ) throws(Hedging.Refusal) -> (AttemptRights, RetryDraw?) {
@@ -236,7 +236,7 @@ final class HedgeRace: Sendable {
         }
     }
 
-    /// Gives back what an attempt holds, if it has lost.
+    /// Releases what an attempt holds, if it has lost.
     private func giveBackRights(of id: Int) {
         let (rights, ended) = state.withLock { state in
             (state.loser?.id == id ? state.loser.take()?.rights : nil, state.runners[id])
@@ -251,7 +251,7 @@ struct HedgeContest {
         let id: Int
         let attempt: Int
         let error: any Error
-        /// How much the failure tells: 2 for a `Retry-After`, 1 for another response, 0 for none.
+        /// How informative the failure is: 2 for a `Retry-After`, 1 for another response, 0 for none.
         let weight: Int
     }
 
@@ -300,7 +300,7 @@ struct HedgeContest {
         return isWon(by: id) ? .answers : .goesOn
     }
 
-    /// Records that an attempt failed to which no hedge was sent; that ends the contest. Returns `nil` if there was one.
+    /// Records that an attempt without a hedge failed, which ends the contest. Returns `nil` if there was a hedge.
     mutating func failAlone(_ id: Int, _ error: any Error, in attempt: Int) -> Verdict? {
         guard case .open(nil) = phase, running == [id] else { return nil }
         return fail(Failed(id: id, attempt: attempt, error: error, weight: 0), isFinal: true)

@@ -1,6 +1,6 @@
 /// The `Progress` of one operation, in bytes of the request's and the response's body, and its updates.
 ///
-/// It never goes back. A later attempt counts once it has come further than the ones before.
+/// It never decreases. A later attempt counts once it is further than the earlier ones.
 // Unchecked like its superclass, which has the lock. The other properties have locks of their own.
 final class OperationProgress: LockedProgress, @unchecked Sendable {
     private let state = Locked(ProgressState())
@@ -45,7 +45,7 @@ final class OperationProgress: LockedProgress, @unchecked Sendable {
     private func tell(_ news: ProgressState) {
         let update = news.update
         lock.withLock {
-            // Two threads may come here in another order.
+            // Two threads may arrive here in the wrong order.
             guard update.completed >= completedUnitCount else { return }
             if let total = update.total { totalUnitCount = total }
             completedUnitCount = update.completed
@@ -99,13 +99,13 @@ public struct ProgressUpdate: Sendable, Hashable {
 
 /// The progress of one operation over all its attempts. A pure value.
 struct ProgressState: Sendable {
-    /// What is told.
+    /// The update that listeners get.
     private(set) var update = ProgressUpdate()
     /// The number of the update, from 1.
     private(set) var number = 0
     private var meter = ThroughputMeter()
 
-    /// A new attempt begins. What it reports counts once it has come further than the ones before.
+    /// A new attempt begins. Its reports count once it is further than the earlier ones.
     mutating func beginAttempt() {
         meter.restart()
     }

@@ -13,8 +13,8 @@
 /// A redirect to a request that this attempt has already sent is followed like any other: the server may answer it
 /// differently now. If it does not, the maximum ends the loop.
 ///
-/// A user and a password in a `Location` are never used. Those in the URL of the request are kept only within its
-/// origin.
+/// A user and a password in a `Location` are never used. A user and a password in the request's URL are kept only
+/// within its origin.
 public struct RedirectPolicy: Sendable, Hashable {
     /// The most redirects that one attempt follows. 10 by default.
     ///

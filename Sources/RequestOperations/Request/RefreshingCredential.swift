@@ -62,8 +62,8 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
     ///     not cancelled with the requests that wait for it. It never runs twice at the same time, except after
     ///     ``replace(with:)`` or the time limit. If it throws, the waiting requests fail with its error; a
     ///     `CancellationError` cancels them.
-    ///   - isExpired: Whether the credential need not be tried any more. It is called for each attempt. By default a
-    ///     credential never expires.
+    ///   - isExpired: Whether the credential has expired, so that it is not tried. It is called for each attempt. By
+    ///     default a credential never expires.
     public init(
         _ credential: Credential?, maximumAttempts: Int = 4, maximumRefreshes: Int = 5,
         per window: Duration = .seconds(30), refreshTimeLimit: Duration? = .seconds(30),

@@ -93,7 +93,7 @@ public struct RequestConfiguration: Sendable {
     /// The parts of the policy that every request needs, without a copy of the whole policy.
     var retryBudget: RetryBudget? { retryPolicy.budget }
     var circuitBreaker: CircuitBreaker? { retryPolicy.circuitBreaker }
-    /// Whether requests heed the `Retry-After` that other requests were told.
+    /// Whether requests obey the `Retry-After` that other requests received.
     var sharesRetryAfter: Bool { retryPolicy.honoursRetryAfter && retryPolicy.sharesRetryAfter }
 
     /// The source of jitter. All operations with this source share it. The system's generator by default.

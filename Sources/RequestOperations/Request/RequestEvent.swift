@@ -59,7 +59,7 @@ public struct RequestEvent: Sendable {
         /// The wait is over.
         case woke(WakeReason)
         /// The server has refused the tus upload of an earlier operation for good, with this status. The next attempt
-        /// creates the upload anew. Comes before `decided`.
+        /// creates the upload again. Comes before `decided`.
         case uploadRefused(status: Int)
         /// User code that did not return in time was left behind. If it still returns, its result is dropped.
         case abandoned(RequestError.Stage)
@@ -147,7 +147,7 @@ extension RetryingOperation {
     }
 }
 
-/// An operation that tells its steps.
+/// An operation that reports its steps.
 protocol EventSource {
     var id: RequestID { get }
     var participant: (any RequestParticipant)? { get }
@@ -162,7 +162,7 @@ extension RetryingOperation: EventSource {
     @discardableResult
     final func listen(_ listener: @escaping @Sendable (RequestEvent) -> Void) -> @Sendable () -> Void {
         let remove = runner.listen(listener)
-        // An operation that ended without listeners has told nobody.
+        // An operation that ended without listeners has reported nothing.
         switch state.withLock({ $0.ending }) {
         case nil: break
         case .succeeded: runner.emit(.ended(nil))
@@ -175,7 +175,7 @@ extension RetryingOperation: EventSource {
     final func listenToRetries(_ body: @escaping @Sendable () -> Void) {
         let waits = Locked(ToldWaits())
         let tell: @Sendable (Int?) -> Void = { attempt in
-            // The wait may begin while the subscription does. Then both tell it, and the second one finds it told.
+            // The wait may begin during the subscription. Then both report it, and the second report is dropped.
             if let attempt, waits.withLock({ $0.isNews(attempt) }) { body() }
         }
         listen { [weak runner] event in
@@ -190,13 +190,13 @@ extension RetryingOperation: EventSource {
     }
 }
 
-/// Which waits a subscription has told.
+/// Which waits a subscription has reported.
 private struct ToldWaits {
     /// The attempt that failed last, unless another one runs. The wait after it may be over when its event comes.
     var failed: Int?
     private var last = 0
 
-    /// Notes a wait after an attempt. Returns whether it is told for the first time.
+    /// Notes a wait after an attempt. Returns whether it is reported for the first time.
     mutating func isNews(_ attempt: Int) -> Bool {
         defer { last = max(last, attempt) }
         return attempt > last
@@ -218,7 +218,7 @@ final class RequestEventLine: Sendable {
     private struct State {
         var listeners: [(number: Int, listener: Listener)] = []
         var lastListener = 0
-        /// The end, once the listeners have been told of it.
+        /// The end, once it has been reported to the listeners.
         var toldEnd: RequestEvent?
         private var line = TellingLine<RequestEvent>()
         var hasEnded = false
@@ -238,7 +238,7 @@ final class RequestEventLine: Sendable {
             return line.add(event)
         }
 
-        /// The next event and its listeners.
+        /// The next event, and the listeners that get it.
         mutating func next() -> (event: RequestEvent, listeners: [(number: Int, listener: Listener)])? {
             guard let event = line.next() else { return nil }
             guard case .ended = event.step else { return (event, listeners) }
@@ -247,7 +247,7 @@ final class RequestEventLine: Sendable {
             return (event, listeners)
         }
 
-        /// Adds a listener. If the end was told, returns it instead.
+        /// Adds a listener. If the end was reported, returns the end instead.
         mutating func add(_ listener: @escaping Listener) -> (number: Int, end: RequestEvent?) {
             lastListener += 1
             if toldEnd == nil { listeners.append((lastListener, listener)) }

@@ -1,13 +1,13 @@
 /// How an attempt gets all that it needs before it is sent: a place of its queue, a slot of its configuration's limiter,
 /// and leave from its host.
 ///
-/// The place in the queue comes first: an attempt has one before its request is processed. It gives the place back
-/// while it waits for anything else before it is sent. Then it lines up again at the request's old position.
+/// The place in the queue comes first: an attempt has one before its request is processed. It releases the place while
+/// it waits for anything else before it is sent. Then it returns to the request's old position in the line.
 extension RequestRunner {
     /// Admits a task. Waits until its host need no longer be left alone, and for its slots.
     ///
     /// While the attempt is in the line, a response may ask all requests to leave the host alone. So the attempt checks
-    /// again when it has a slot. If it must wait, it gives the slot back, waits, and returns to its old position in the
+    /// again when it has a slot. If it must wait, it releases the slot, waits, and returns to its old position in the
     /// line.
     ///
     /// - Parameters:
@@ -25,7 +25,7 @@ extension RequestRunner {
             return goesOn
         }
         var waited = Duration.zero
-        // In the line of a limiter or of a queue it could wait in vain. So it asks before.
+        // The attempt could wait in vain in the line of a limiter or a queue. So it asks the host first.
         var isLeftAlone = (needsPlace || configuration.limiter != nil) && isToLeaveAlone(origin, in: attempt)
         while true {
             if isLeftAlone {
@@ -61,7 +61,7 @@ extension RequestRunner {
     /// Takes a place in the queue for a host, if there is a queue and the attempt has no place. Returns how long that took.
     ///
     /// If the request was processed for another host than its original one, its place is exchanged. In a suspended
-    /// queue, a request that has sent nothing yet gives its place back and waits.
+    /// queue, a request that has sent nothing yet releases its place and waits.
     ///
     /// - Parameter origin: The host in whose line it stands. `nil` means the host of the original request, or that of the
     ///   place that the attempt has.
@@ -97,7 +97,7 @@ extension RequestRunner {
             limiter: turn.limiter, place: turn.position.with(priority), standing: wasSent ? .later : .first)
     }
 
-    /// Takes a slot of the configuration's limiter. If none is free, the place of the queue goes back, and the attempt
+    /// Takes a slot of the configuration's limiter. If none is free, the attempt releases its place in the queue and
     /// waits for both. Returns how long that took.
     private func takeSlot(of limiter: RequestLimiter, for origin: Origin, in attempt: Int) async throws -> Duration {
         var (turn, former): (QueuePlace?, RequestLimiter.Place?)
@@ -140,7 +140,7 @@ extension RequestRunner {
 
     /// Has an attempt hold a place of the queue, a slot of the configuration's limiter, or both.
     ///
-    /// - Throws: `CancellationError` if the attempt has given everything back. What it should hold is then free again.
+    /// - Throws: `CancellationError` if the attempt has released everything. What it should hold is then free again.
     private func hold(
         place: RequestLimiter.Slot? = nil, slot: RequestLimiter.Slot? = nil, in attempt: Int
     ) throws {
@@ -159,7 +159,7 @@ extension RequestRunner {
         if let place { turn?.hold(place) }
     }
 
-    /// Has an attempt hold a circuit permit. If it has given everything back, it gives the permit back at once.
+    /// Has an attempt hold a circuit permit. If the attempt has released everything, the permit is released at once.
     func hold(_ permit: CircuitPermit, in attempt: Int) {
         let isHeld = requestState.withLock { state in
             state.changeRights(of: attempt) { rights in
@@ -170,7 +170,7 @@ extension RequestRunner {
         if isHeld != true { permit.settle(.cancelled) }
     }
 
-    /// Gives back all that an attempt holds. A second call does nothing.
+    /// Releases all that an attempt holds. A second call does nothing.
     ///
     /// - Parameters:
     ///   - outcome: What the attempt shows about its host. It is asked for only if the attempt holds something.
@@ -204,7 +204,7 @@ extension RequestRunner {
     /// which nothing is known takes the lock of the table only here.
     ///
     /// - Returns: Whether others wait for the host. `nil` if the host must be left alone.
-    /// - Throws: ``RequestError/Code/circuitOpen``. The attempt then holds nothing any more.
+    /// - Throws: ``RequestError/Code/circuitOpen``. The attempt then holds nothing.
     private func askHost(_ origin: Origin, in attempt: Int) throws(RequestError) -> Bool? {
         let (wake, isFirst) = requestState.withLock { ($0.wake(of: attempt), $0.firstSent == nil) }
         do {
@@ -226,8 +226,8 @@ extension RequestRunner {
         return configuration.hosts.visit(origin) { $0.silenceEnd(at: $1) } > knownEnd
     }
 
-    /// Until when an attempt knows that its host is to be left alone. What was known before the last wait was already
-    /// part of the decision. Returns `nil` if it is sent anyway, for example because of `retryNow()`.
+    /// The time until which an attempt knows that its host must be left alone. The decision included what was known
+    /// before the last wait. Returns `nil` if it is sent anyway, for example because of `retryNow()`.
     private func knownEnd(by wake: Wake?) -> Int64? {
         guard configuration.sharesRetryAfter, wake?.reason != .retryNow else { return nil }
         return wake?.knownEnd.nanoseconds ?? 0

@@ -162,7 +162,7 @@ extension RequestRunner {
         failure.wasRefused || failure.codeOfOurs == .outOfLocalResources ? nil : configuration.retryBudget
     }
 
-    /// Until when a failed request's host must be left alone, as far as that is known now.
+    /// The time until which a failed request's host must be left alone, as far as it is known now.
     private func knownEnd(after failure: AttemptFailure) -> Duration {
         guard configuration.sharesRetryAfter else { return .zero }
         return .nanoseconds(configuration.hosts.visit(Origin(failure.request.url)) { $0.silenceEnd(at: $1) })

@@ -2,7 +2,7 @@
 extension RequestRunner {
     typealias HeadValidation = @Sendable (ResponseHead) throws -> Void
 
-    /// Sends a task, follows redirects, and reads the response. Gives the attempt's rights back.
+    /// Sends a task, follows redirects, and reads the response. Then it releases the attempt's rights.
     func transfer(_ admitted: AdmittedTask, stages: any RequestStages) async throws -> TransportResponse {
         let sent = try beginSending(admitted)
         if let hedging = configuration.hedging, Hedging.allows(sent.task) {
@@ -11,7 +11,7 @@ extension RequestRunner {
         return try await transfer(sent) { head in try stages.validate(head) }
     }
 
-    /// Runs an attempt that is not a request. It holds its rights meanwhile, and then gives them back.
+    /// Runs an attempt that is not a request. It holds its rights meanwhile, and then releases them.
     func perform<Value: Sendable>(
         _ admitted: AdmittedTask, _ attempt: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -26,7 +26,7 @@ extension RequestRunner {
         }
     }
 
-    /// Performs the transfer of an attempt, over all redirects, and gives back its rights.
+    /// Performs the transfer of an attempt, over all redirects, and releases its rights.
     ///
     /// The attempt's time limit may leave it behind. It then ends at its next step.
     func transfer(_ sent: AdmittedTask, validate: @escaping HeadValidation) async throws -> TransportResponse {
@@ -59,7 +59,8 @@ extension RequestRunner {
         return sent
     }
 
-    /// Sends the request and follows redirects. One whose expectation is refused is sent again without it.
+    /// Sends the request and follows redirects. If the server refuses an expectation, the request is sent again without
+    /// it.
     ///
     /// The time limit is for all hops together. It stands still while a hop waits for a connection.
     private func follow(_ sent: AdmittedTask, _ validate: @escaping HeadValidation) async throws -> TransportResponse {
@@ -113,8 +114,8 @@ extension RequestRunner {
         do {
             try validate(head)
         } catch {
-            // This comes before the slot is given back. The attempt that gets it asks whether it must leave the host
-            // alone.
+            // This comes before the slot is released. The attempt that gets the slot asks whether it must leave the
+            // host alone.
             noteRetryAfter(of: head)
             throw error
         }
@@ -209,7 +210,7 @@ struct AdmittedTask: Sendable {
     var queue: RequestLimiter?
 }
 
-/// The error with which a head is rejected after which another request is sent.
+/// The error that rejects a head after which another request is sent.
 private enum Detour: Error {
     case redirect(ResponseHead, to: URL)
     case withoutExpectation

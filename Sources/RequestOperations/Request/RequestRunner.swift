@@ -153,7 +153,7 @@ final class RequestRunner: IdempotencyKeySource {
         let (isNews, failure, release, rights) = requestState.withLock { state in
             (state.isAttempting, state.fail(error, in: context), state.takeRelease(), state.takeRights())
         }
-        // An attempt that was sent has already given everything back.
+        // An attempt that was sent has already released everything.
         rights?.giveBack(.cancelled, isUnused: true)
         if let release { settle(release, by: error) }
         if isNews { report(failure, of: error) }
@@ -162,8 +162,8 @@ final class RequestRunner: IdempotencyKeySource {
 
     /// Reports a failed attempt to the registry of hosts and to the listener of events.
     ///
-    /// - Parameter error: What the attempt threw. For a head that was rejected the registry knows the `Retry-After` already,
-    ///   from the time before the slot was given back.
+    /// - Parameter error: What the attempt threw. If a head was rejected, the registry already knows its `Retry-After`, from
+    ///   before the slot was released.
     func report(_ failure: AttemptFailure, of error: any Error) {
         let isNoted = failure.stage == .validate && error is TransferFailure
         if !isNoted, let head = failure.head { noteRetryAfter(of: head, at: failure.date) }
@@ -321,7 +321,7 @@ final class RequestRunner: IdempotencyKeySource {
     /// The events, if anything listens to them or has done so.
     private var events: RequestEventLine? { configuredEvents ?? requestState.withLock { $0.events } }
 
-    /// Adds a listener for the events from now on. Returns what removes it.
+    /// Adds a listener for the events from now on. Returns a closure that removes it.
     func listen(_ listener: @escaping RequestEventLine.Listener) -> @Sendable () -> Void {
         let line = configuredEvents ?? requestState.withLock { $0.eventsForListener() }
         let number = line.listen(listener)

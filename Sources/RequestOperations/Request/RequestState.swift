@@ -50,7 +50,7 @@ struct RequestState: Sendable {
     /// Whether other requests waited for the host when the running attempt was sent, or the attempt is a probe.
     private(set) var isAwaited = false
     private(set) var startDate: Date?
-    /// Rings at the deadline.
+    /// The alarm at the deadline.
     private var alarm: Alarm?
     /// What shows the progress of the attempts, once someone has asked for it.
     private(set) var progress: OperationProgress?
@@ -365,8 +365,8 @@ struct RequestState: Sendable {
     /// The circuit permit that an attempt holds.
     func permit(of attempt: Int) -> CircuitPermit? { index(of: attempt).flatMap { attempts[$0].rights?.permit } }
 
-    /// Changes what an attempt holds. Returns `nil` and changes nothing if the attempt has given it back: one that was left
-    /// behind may still be taking something.
+    /// Changes what an attempt holds. Returns `nil` and changes nothing if the attempt has released it: an attempt that was
+    /// left behind may still be taking something.
     @discardableResult
     mutating func changeRights<Taken>(of attempt: Int, _ change: (inout AttemptRights) -> Taken) -> Taken? {
         index(of: attempt).flatMap { attempts[$0].changeRights(change) }

@@ -90,7 +90,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     }
 
     deinit {
-        // One that was never started has not ended.
+        // An operation that was never started has not ended.
         participant?.forget()
     }
 
@@ -314,7 +314,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
 /// Each stage asks it first, and then the override point of the operation. `isMember` says whether a batch, a chain or a
 /// group started the operation.
 protocol RequestParticipant: AnyObject, Sendable {
-    /// Where closures of the caller run.
+    /// The queue on which closures of the caller run.
     var callbackQueue: DispatchQueue { get }
 
     /// Begins the request with its first attempt. Returns what replaces the original request, or `nil` if nothing does.
@@ -336,7 +336,7 @@ protocol RequestParticipant: AnyObject, Sendable {
     func callBack(_ call: @escaping @Sendable () -> Void)
     /// Calls a completion after the end.
     func callBackAfterEnd(_ completion: @escaping @Sendable () -> Void)
-    /// The operation is freed, or never started.
+    /// The operation is freed, or was never started.
     func forget()
 }
 

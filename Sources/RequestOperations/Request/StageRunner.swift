@@ -1,7 +1,7 @@
 /// Runs the stages of user code that have a queue or a time limit.
 ///
 /// We never await user code in a task group, because a group cannot return before its slowest child. A stage with a
-/// limit runs in a Task of its own. Its result or the limit counts, what comes first.
+/// limit runs in a Task of its own. Its result or the limit counts, whichever comes first.
 struct StageRunner: Sendable {
     let clock: RequestClock
     /// How long we wait for a stage that was told to stop.
@@ -83,7 +83,7 @@ private final class Race<Value: Sendable>: Sendable {
             return task
         }
         guard let task else { return }
-        // Cancelling runs handlers of the user, so it must not happen on the queue of the deadlines.
+        // Cancelling runs the user's handlers, so it must not happen on the queue of the deadlines.
         DispatchQueue.global().async { task.cancel() }
         _ = DeadlineHeap.shared.schedule(at: .now + grace) { [self] in
             DispatchQueue.global().async { self.abandon(with: error) }

@@ -120,14 +120,14 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
 
     /// Accepts a whole response by returning, or rejects it by throwing. Accepts every response by default.
     ///
-    /// Use it for what the head does not tell: an error in a body with status 200, a checksum, a signature. Called once
+    /// Use it for what the head does not show: an error in a body with status 200, a checksum, a signature. Called once
     /// for each response whose head was accepted, when its body has arrived, before ``decode(_:)``. The slot has been
-    /// given back. If it throws, the attempt fails, and the retry policy decides what follows.
+    /// released by then. If it throws, the attempt fails, and the retry policy decides what follows.
     open func validate(_ response: TransportResponse) async throws {}
 
     /// Makes the value from an accepted response. Uses the decoder given to `init` by default.
     ///
-    /// Called once for each accepted response, when the slot has been given back.
+    /// Called once for each accepted response, after the slot has been released.
     open func decode(_ response: TransportResponse) async throws -> Value {
         do {
             return try await decoder.decode(response)
@@ -166,7 +166,7 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
         return begun
     }
 
-    /// Called when the transfer of an attempt has succeeded and its slot has been given back. Does nothing by default.
+    /// Called when the transfer of an attempt has succeeded and its slot has been released. Does nothing by default.
     func transferSucceeded(_ response: TransportResponse) async throws {}
 
     /// A request takes its slots when its task is made.

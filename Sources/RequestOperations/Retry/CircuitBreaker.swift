@@ -25,7 +25,8 @@
 /// is half open, and then for its backoff, so that the waiting requests do not all come at once. While the probes run,
 /// it waits for at least 0.1 to 0.2 seconds. A refused attempt counts neither for ``RetryPolicy/maximumRetries`` nor
 /// for the ``RetryBudget``. With a ``HostRecoveryObserver``, the success of a probe wakes requests that wait for the
-/// host, even those that began to wait after the probe was sent (unless it came by a redirect, or was a hedge).
+/// host. That includes requests that began to wait after the probe was sent, unless the probe came by a redirect or was
+/// a hedge.
 ///
 /// A circuit that is not closed is forgotten if no request asks for it in the 12 hours after its open time. Then it
 /// counts as closed.

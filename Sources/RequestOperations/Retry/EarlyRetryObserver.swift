@@ -29,8 +29,8 @@ extension EarlyRetryObserver {
 /// Each success releases two requests that wait for the host, in the order in which they began to wait. So two start after the
 /// first success, then four, then eight. The recovery is as fast as the host answers, and the waiting requests never all start at
 /// once. The success of any ``URLRequestOperation`` with the same ``HostRegistry`` counts, once its response was accepted and
-/// decoded, if requests waited for the host when it was sent. The success of the probe of a ``CircuitBreaker`` counts even if no
-/// request waited then. Work that names no host (``RetryingOperation``) is not released.
+/// decoded. It counts only if requests waited for the host when it was sent. The success of the probe of a ``CircuitBreaker``
+/// counts even if no request waited then. Work that names no host (``RetryingOperation``) is not released.
 ///
 /// A released request passes the limiter and the breaker like any other. It does not draw on the ``RetryBudget``. If
 /// its retry already took a token, the token is given back. A wait that a `Retry-After` or an open circuit requires is

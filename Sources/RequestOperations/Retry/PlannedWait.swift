@@ -34,17 +34,16 @@ struct PlannedWait {
             // Refused attempts do not count as retries. So a request that waits for the probes must not ask again and
             // again without a pause.
             if host.open == .zero { delay = max(delay, .milliseconds(100) + .rounded(seconds: 0.1 * random.next())) }
-            // An open circuit only delays a request of which nothing was sent. We shorten its backoff so that it does
-            // not run past the deadline.
+            // An open circuit only delays a request that has sent nothing. We shorten its backoff so that it does not
+            // run past the deadline.
             if !failure.wasSent { delay = min(delay, max(left - host.open, .zero) / 2) }
         }
-        // The decision already includes the time that this request itself was told to wait. Only a longer time counts
-        // here.
+        // The decision already includes the `Retry-After` of this request itself. Only a longer time counts here.
         let others = host.silence > asked ?? .zero ? host.silence : .zero
-        // A request that was told to wait itself needs no spread. The spread is for requests that only others speak
-        // for.
+        // A request that itself received the `Retry-After` needs no spread. The spread is for requests that wait
+        // because of another request's response.
         let held = asked == nil ? Self.spread(others, within: left, using: random) : others
-        // A request of which nothing was sent is only delayed by what the host told another request.
+        // A `Retry-After` of another request only delays a request that has sent nothing.
         guard others == .zero || (others <= policy.maximumRetryAfter || !failure.wasSent) && held < left else {
             throw Refusal(
                 .retryAfterTooLong, after: failure, reason: "the host asked another request to wait for \(others) more")
@@ -75,7 +74,7 @@ struct PlannedWait {
         }
     }
 
-    /// How long a request waits if only another request was told that the host is to be left alone.
+    /// How long a request waits if only another request received a `Retry-After` from the host.
     ///
     /// It waits up to a tenth longer, but at most three seconds longer, so that the waiting requests do not all come at
     /// once.

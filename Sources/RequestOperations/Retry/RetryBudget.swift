@@ -130,7 +130,7 @@ final class RetryDraw: Sendable {
         (self.tokens, self.budget, self.origin, self.hosts) = (tokens, budget, origin, hosts)
     }
 
-    /// Gives the tokens back, because the retry is not made.
+    /// Returns the tokens to the budget, because the retry is not made.
     func takeBack() {
         hosts.visit(origin) { $0.give(tokens, to: budget, at: $1) }
     }

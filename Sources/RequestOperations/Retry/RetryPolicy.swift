@@ -60,8 +60,8 @@ public struct RetryPolicy: Sendable {
     public var honoursRetryAfter = true
 
     /// The longest `Retry-After` that a retry waits for, whether this request or another one received it. 300 s by
-    /// default. A longer one fails the request at once with ``RequestError/Code/retryAfterTooLong``. So does one that
-    /// goes beyond the deadline or the ``elapsedLimit``.
+    /// default. A longer `Retry-After` fails the request at once with ``RequestError/Code/retryAfterTooLong``. So does
+    /// one that ends after the deadline or the ``elapsedLimit``.
     ///
     /// If another request received the field, it only delays a request that has sent nothing yet. That request fails
     /// only if its own deadline passes. The ``HostRegistry`` keeps the time for at most the `maximumRetryAfter` of the
@@ -212,7 +212,7 @@ public struct RetryPolicy: Sendable {
         return min(untilLimit, untilDeadline ?? .seconds(Int64.max))
     }
 
-    /// What an attempt that ended with an error tells about the host.
+    /// What an attempt that ended with an error shows about the host.
     func outcome(of error: any Error) -> CircuitState.Outcome {
         guard !error.meansCancellation else { return .cancelled }
         // The connection was too old. That says nothing about the host.
@@ -234,7 +234,7 @@ public struct RetryPolicy: Sendable {
         return code == .unacceptableStatus ? statuses.contains(failure.head?.status ?? 0) : codes.contains(code)
     }
 
-    /// Why work that may have had an effect is not repeated. `nil` if it may be.
+    /// Why work that may have had an effect is not repeated. `nil` if it may be repeated.
     private func reasonNotToRepeat(_ failure: AttemptFailure) -> NotRetried? {
         switch failure.work {
         case .request where isIdempotent(failure.request), .tus: nil

@@ -45,7 +45,7 @@ final class RetryWait: StepWait {
     ///
     /// - Parameters:
     ///   - purpose: What the wait is for. A retry by default.
-    ///   - knownEnd: How long the host is to be left alone, as far as that is known now. Zero by default.
+    ///   - knownEnd: How long the host must be left alone, as far as that is known now. Zero by default.
     ///   - observers: The observers that the retry decision named. None by default.
     ///   - clock: The clock of the wait.
     init(
@@ -69,7 +69,7 @@ final class RetryWait: StepWait {
 
     /// Begins the race, unless ``replace(_:or:after:in:random:)`` came first.
     ///
-    /// - Parameter failure: What the observers are told. Before a first attempt it is `nil`, and then only the
+    /// - Parameter failure: The failure that the observers get. Before a first attempt it is `nil`, and then only the
     ///   observers of this package take part.
     func begin(
         _ delay: Duration, or observers: [any EarlyRetryObserver] = [], after failure: AttemptFailure? = nil,

@@ -1,7 +1,7 @@
 /// A changing value that is sent to any number of streams.
 ///
-/// Each value has a number. Threads that change the value may arrive here in another order. A value that is older than
-/// the last one sent is dropped.
+/// Each value has a number. Threads that change the value may arrive here in the wrong order. A value that is older
+/// than the last one sent is dropped.
 final class Broadcast<Value: Sendable>: Sendable {
     private enum News {
         case value(Value)
@@ -38,7 +38,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         if isToTell { tell() }
     }
 
-    /// A stream of the present value and each change. Of values that were not read in time, only the last is kept.
+    /// A stream of the present value and each change. If values are not read in time, only the last is kept.
     ///
     /// - Parameter onEnd: Called once, when nothing reads the stream any more.
     func stream(onEnd: @escaping @Sendable () -> Void = {}) -> AsyncStream<Value> {
@@ -120,21 +120,22 @@ struct Line<Element> {
     }
 }
 
-/// What is told one at a time and in order, whatever threads it comes from. A pure value.
+/// News that is reported one at a time and in order, from any thread. A pure value.
 ///
-/// The thread that must tell calls ``next()`` until there is nothing more. What others add meanwhile, it tells too.
+/// One thread reports: it calls ``next()`` until there is nothing more. It also reports what other threads add
+/// meanwhile.
 struct TellingLine<News> {
     private var untold = Line<News>()
     private var isTelling = false
 
-    /// Adds news. Returns whether the caller must tell.
+    /// Adds news. Returns whether the caller must report.
     mutating func add(_ news: News) -> Bool {
         untold.append(news)
         defer { isTelling = true }
         return !isTelling
     }
 
-    /// The next news. If there are none, records that no thread tells any more.
+    /// The next news. If there are none, records that no thread reports any more.
     mutating func next() -> News? {
         isTelling = !untold.isEmpty
         return untold.popFirst()

@@ -65,7 +65,7 @@ struct TokenBucket: Sendable {
         tokens -= count
     }
 
-    /// How long tokens would have to be waited for. Without an end, it is the largest number.
+    /// How long a wait for tokens would take. It is the largest number if they never come.
     func wait(for count: Double, at now: Int64) -> Int64 {
         let missing = count - tokens(at: now)
         guard missing > Self.tolerance else { return 0 }

@@ -4,7 +4,7 @@
 enum CertificateFile {
     /// The certificates of a file in DER. The file is one certificate in DER, or any number in PEM (RFC 7468).
     ///
-    /// A certificate in DER is not searched for PEM. A file with neither is given back as it is, and has no key.
+    /// A certificate in DER is not searched for PEM. A file with neither is returned unchanged, and has no key.
     static func certificates(in file: Data) -> [Data] {
         guard !file.isEmpty else { return [] }
         guard key(of: file) == nil else { return [file] }
@@ -20,14 +20,14 @@ enum CertificateFile {
     /// Whether a file has a certificate.
     static func hasCertificate(_ file: Data) -> Bool { certificates(in: file).contains { key(of: $0) != nil } }
 
-    /// The file as PEM. One in PEM, and what is no certificate, stays as it is.
+    /// The file as PEM. A file in PEM, or without a certificate, stays unchanged.
     static func pem(of file: Data) -> Data {
         guard key(of: file) != nil else { return file }
         let text = file.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
         return Data("-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n".utf8)
     }
 
-    /// The `SubjectPublicKeyInfo` of a certificate in DER; `nil` if it is none.
+    /// The `SubjectPublicKeyInfo` of a certificate in DER; `nil` if the bytes are not a certificate.
     static func key(of certificate: Data) -> Data? {
         var file = DERReader(certificate)
         guard var outer = file.enter(.sequence), file.isAtEnd, var signed = outer.enter(.sequence) else { return nil }

@@ -69,7 +69,7 @@ public struct PinReport: Sendable, Hashable {
     /// The pins that were expected.
     public let expected: [ServerPin]
 
-    /// What the error of a refused server says.
+    /// The text of the error for a refused server.
     var reason: String {
         "\(host) presented " + presented.map(\.description).joined(separator: ", ") + "; the pins are "
             + expected.map(\.description).joined(separator: ", ")
@@ -207,7 +207,7 @@ struct HostPattern: Sendable, Hashable {
     private let host: String
     private let port: Int?
 
-    /// Reads a pattern. `nil` if it is none.
+    /// Reads a pattern. `nil` if the text is not a pattern.
     init?(_ text: String) {
         let (whole, port) = Self.split(text.lowercased())
         if let port { guard let number = Int(port), (1...65535).contains(number) else { return nil } }
@@ -251,7 +251,7 @@ struct HostPattern: Sendable, Hashable {
         if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
             let rest = text[text.index(after: end)...]
             let host = String(text[text.index(after: text.startIndex)..<end])
-            // Without the colon it is no pattern, and so the port is none either.
+            // Other text after the bracket makes this no pattern: `none` is not a port.
             return (host, rest.isEmpty ? nil : rest.first == ":" ? String(rest.dropFirst()) : "none")
         }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
@@ -285,7 +285,7 @@ struct PinCheck: Sendable {
             self.whole = whole
         }
 
-        /// The pins of a certificate in DER; `nil` if it is none.
+        /// The pins of a certificate in DER; `nil` if the bytes are not a certificate.
         ///
         /// The bytes are those of a server. They are never searched for PEM: a field of a certificate may have the text of a
         /// pinned one in it.
@@ -299,7 +299,7 @@ struct PinCheck: Sendable {
     struct Verdict: Sendable, Hashable {
         /// Why the connection fails; `nil` if it may be used.
         var failure: PinReport?
-        /// What is told to whom.
+        /// The reports and the handlers that get them.
         var reports: [Message] = []
 
         struct Message: Sendable, Hashable {

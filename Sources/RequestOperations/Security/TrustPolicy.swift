@@ -119,7 +119,7 @@ public struct TrustPolicy: Sendable, Hashable {
         /// Makes an identity from a PKCS#12 file.
         ///
         /// OpenSSL 3 opens files that are encrypted with AES. Older files use RC2, which needs OpenSSL's legacy provider.
-        /// `openssl pkcs12 -legacy` reads such a file, so that you can write it anew.
+        /// `openssl pkcs12 -legacy` reads such a file, so that you can convert it.
         public init(pkcs12: Data, passphrase: String? = nil) {
             certificate = pkcs12
             key = Data()

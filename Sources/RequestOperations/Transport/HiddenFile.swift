@@ -1,8 +1,8 @@
 /// A file that grows under a hidden name in the folder of its place. It gets its name when it is complete.
 ///
 /// So a failure leaves the old file as it was, and two files for one place do not mix. The descriptor is closed when the last
-/// reference goes. So a write that runs during a cancel never goes to another file. What fails throws a `RequestError` with the
-/// code `fileFailed`.
+/// reference is released. So a write that runs during a cancel never goes to another file. What fails throws a `RequestError`
+/// with the code `fileFailed`.
 final class HiddenFile: Sendable {
     static let prefix = ".RequestOperations-"
 
@@ -50,7 +50,7 @@ final class HiddenFile: Sendable {
     /// How many bytes are there.
     var size: Int64 { status.map { Int64($0.st_size) } ?? 0 }
 
-    /// Whether the file is still at its path. Somebody may have removed it, or put another one there.
+    /// Whether the file is still at its path. Another process may have removed it, or put another file there.
     var isThere: Bool {
         var there = stat()
         guard let status, lstat(path, &there) == 0 else { return false }
@@ -64,7 +64,7 @@ final class HiddenFile: Sendable {
         try data.withUnsafeBytes { try writeAll($0, to: descriptor) }
     }
 
-    /// Makes the file system report errors that it has held back.
+    /// Makes the file system report pending errors.
     ///
     /// Some file systems find only now that the disk is full, or begin to write only now.
     ///
@@ -82,7 +82,7 @@ final class HiddenFile: Sendable {
         // Only root can give a file away, and some file systems have no permissions. The file is complete without them.
         let hasGroup =
             fchown(descriptor, old.st_uid, old.st_gid) == 0 || fchown(descriptor, uid_t.max, old.st_gid) == 0
-        // Another group must not get what was for the old one.
+        // Another group must not get the access that the old group had.
         _ = fchmod(descriptor, old.st_mode & (hasGroup ? 0o777 : 0o707))
     }
 
@@ -106,7 +106,7 @@ final class HiddenFile: Sendable {
         }
     }
 
-    /// Renames the file where the file system has no exclusive way of it. Returns 0, or the error number.
+    /// Renames the file where the file system has no exclusive rename. Returns 0, or the error number.
     private func link(to place: String) -> Int32 {
         guard Foundation.link(path, place) != 0 else {
             unlink(path)
@@ -169,7 +169,7 @@ final class FileSink: Sendable {
         try file.replace(destination)
     }
 
-    /// Removes the file that grows. A file that is finished is kept, because nothing has its hidden name any more.
+    /// Removes the unfinished file. A finished file is kept, because it no longer has the hidden name.
     func discard() {
         unlink(file.path)
     }

@@ -60,7 +60,8 @@ public struct TransportTask: Sendable {
 
     /// Whether the task is an upload. The progress of an operation then counts only the body that is sent.
     ///
-    /// A form that is answered into memory is one. A file or a stream is what one waits for, whatever is sent for it.
+    /// A form whose response goes to memory is an upload. If the response goes to a file or a stream, the response is
+    /// what counts.
     var isUpload: Bool {
         get {
             if isMadeAsUpload { return true }
@@ -73,7 +74,7 @@ public struct TransportTask: Sendable {
 
     private var isMadeAsUpload = false
 
-    /// Where a transport of this package notes how far it came, if the task is cancelled.
+    /// Here a transport of this package notes how far the transfer came, if the task is cancelled.
     var trace: TransferTrace?
 
     /// How the task is carried out. By default the transport does it; the `custom` functions set another way.

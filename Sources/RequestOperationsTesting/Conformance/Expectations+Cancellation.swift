@@ -21,7 +21,7 @@ extension TransportExpectation {
             let port = try UnansweredPort()
             let url = try unwrap(URL(string: "http://127.0.0.1:\(port.number)/"), "The port makes no URL.")
             let transfer = trial.start(.data(URLRequest(url: url)))
-            // Nothing can tell when the transport has begun to connect. If it begins later than this, the case above is
+            // A test cannot see when the transport begins to connect. If it begins later than this, the case above is
             // tested.
             try await Task.sleep(for: .milliseconds(100))
             try await trial.expectCancelled(transfer)

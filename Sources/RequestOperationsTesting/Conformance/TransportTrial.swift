@@ -26,7 +26,7 @@ public struct TransportTrial: Sendable {
 
     func end() {
         server.stop()
-        // If the folder cannot be removed, it does no harm, and there is no one to tell.
+        // A folder that cannot be removed does no harm, and the failure cannot be reported.
         try? FileManager.default.removeItem(at: folder)
     }
 }

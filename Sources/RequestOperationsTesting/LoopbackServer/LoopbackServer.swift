@@ -49,8 +49,8 @@ public final class LoopbackServer: Sendable {
     ///   - port: The port to listen on. By default the kernel chooses one. You can start a server on the port of a
     ///     stopped server, to simulate a host that comes back.
     ///   - includingIPv6: Whether it also listens on `::1`, at the same port. False by default.
-    ///   - keptBodyLimit: The longest request body that is kept, in bytes. 1 MiB by default. Of a longer body only the
-    ///     count and the checksum are kept.
+    ///   - keptBodyLimit: The longest request body that is kept, in bytes. 1 MiB by default. For a longer body, only
+    ///     the count and the checksum are kept.
     ///   - logLimit: How many requests, and how many ended connections, the log holds. It keeps the last ones, for a
     ///     server that runs for long. All by default. A negative limit traps. The waits count everything that happened.
     ///   - handler: Answers the requests that have no route. By default they get 404. Called on the thread of the

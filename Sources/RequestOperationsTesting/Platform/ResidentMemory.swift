@@ -6,7 +6,7 @@ import Foundation
 
 /// The memory of a process that is in RAM.
 package enum ResidentMemory {
-    /// The largest amount that a process has had so far, in bytes; `nil` if the system does not tell.
+    /// The largest amount that a process has had so far, in bytes; `nil` if the system does not report it.
     package static func peak(of process: pid_t = getpid()) -> Int? {
         #if canImport(Darwin)
             // A process can ask only about itself. Another process would have to permit it.
@@ -23,7 +23,7 @@ package enum ResidentMemory {
         #endif
     }
 
-    /// The amount that this process has now, in bytes; 0 if the system does not tell.
+    /// The amount that this process has now, in bytes; 0 if the system does not report it.
     static var now: Int {
         #if canImport(Darwin)
             var info = mach_task_basic_info()

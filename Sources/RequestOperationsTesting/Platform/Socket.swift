@@ -8,8 +8,8 @@
 
 /// A non-blocking stream socket that no child process inherits.
 ///
-/// The descriptor is closed only when the last reference goes. So a thread that still holds the socket can never touch
-/// a descriptor that the kernel has since given to another owner.
+/// The descriptor is closed only when the last reference is released. So a thread that still holds the socket can never
+/// touch a descriptor that the kernel has since given to another owner.
 final class Socket: Sendable {
     /// The result of one system call.
     enum Outcome {
@@ -206,7 +206,7 @@ final class Socket: Sendable {
         poll(&entries, nfds_t(entries.count), -1)
     }
 
-    /// Whether the connection was reset. A hang-up alone does not tell that.
+    /// Whether the connection was reset. A hang-up alone does not show that.
     var wasReset: Bool {
         var error: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)

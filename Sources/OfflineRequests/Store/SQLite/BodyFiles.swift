@@ -14,23 +14,24 @@ enum BodyFiles {
 
     /// Copies a file. When it returns, the copy is on disk. The whole never passes through memory.
     static func copy(_ source: URL, into folder: URL) throws -> OwnedBody {
-        // It closes its file itself when it goes. A second close could hit a file that another thread has just opened.
+        // The object closes its file when it is released. A second close could hit a file that another thread has just
+        // opened.
         let input = try readable { try FileHandle(forReadingFrom: source) }
         return try makeFile(in: folder) { try readable { try input.read(upToCount: pieceSize) ?? Data() } }
     }
 
-    /// Returns what a step of reading the user's file gives. If it fails, the request cannot be used.
+    /// Returns the result of a step that reads the user's file. If the step fails, the request cannot be used.
     private static func readable<Value>(_ step: () throws -> Value) throws -> Value {
         do { return try step() } catch { throw OfflineQueueError(.unusableRequest, underlying: error) }
     }
 
-    /// Removes a file. One that is gone already is no error.
+    /// Removes a file. A missing file is not an error.
     static func remove(_ file: URL) throws {
         guard unlink(file.path) != 0, errno != ENOENT else { return }
         throw FileError(path: file.path, code: errno)
     }
 
-    /// The size of a file in bytes; `nil` if it cannot be had.
+    /// The size of a file in bytes; `nil` if it cannot be read.
     static func size(of file: URL) -> Int64? {
         var status = stat()
         return stat(file.path, &status) == 0 ? Int64(status.st_size) : nil
@@ -78,7 +79,7 @@ enum BodyFiles {
         }
     }
 
-    /// Brings the entries of a folder to the disk.
+    /// Flushes the entries of a folder to the disk.
     static func flush(_ folder: URL) throws {
         let descriptor = open(folder.path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError(path: folder.path, code: errno) }

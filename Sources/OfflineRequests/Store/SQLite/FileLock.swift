@@ -28,7 +28,7 @@ final class FileLock: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Whether the file at a path is that of the lock. It is another one if it was removed and made again.
+    /// Whether the file at a path is the file of the lock. It is another file if it was removed and made again.
     func isOfFile(at path: String) -> Bool {
         var (own, named) = (stat(), stat())
         return fstat(descriptor, &own) == 0 && stat(path, &named) == 0 && own.st_ino == named.st_ino

@@ -7,7 +7,7 @@ import RequestOperations
 /// back and runs again, with a savepoint for each change. So a change can run several times, and must have no effect
 /// outside of the database that a rollback would have to undo.
 final class GroupCommit: Sendable {
-    /// A change that waits. Running it returns what tells its caller.
+    /// A change that waits. Running it returns a closure that notifies its caller.
     private struct Job: Sendable {
         let run: @Sendable (SQLiteConnection) throws -> @Sendable () -> Void
         let fail: @Sendable (any Error) -> Void
@@ -109,7 +109,7 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// Commits what is waiting, as far as it fits. What then waits comes after what the queue has got meanwhile.
+    /// Commits the waiting changes, as far as they fit. The rest comes after the work that the queue got meanwhile.
     private func commitNext() {
         let jobs = state.withLock { state in
             let jobs = Array(state.waiting.prefix(Self.largest))
@@ -179,7 +179,7 @@ extension SQLiteConnection {
 }
 
 extension OfflineQueueError {
-    /// An error of the store as one of ours.
+    /// An error of the store as an ``OfflineQueueError``.
     init(wrapping error: any Error) {
         switch error {
         case let error as OfflineQueueError: self = error

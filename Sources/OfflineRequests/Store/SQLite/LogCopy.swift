@@ -14,7 +14,7 @@ struct LogCopy: Sendable {
     /// - Parameters:
     ///   - files: The files of the queue.
     ///   - longestInMemory: A longer log, in bytes, is copied on disk. 64 MiB by default. SQLite moves a log into the
-    ///     database when it has about 4 MiB, so only a reader that holds it up makes one that long.
+    ///     database when it has about 4 MiB. So a log gets that long only if a reader delays SQLite.
     ///   - directory: Where a long log is copied to. The directory of the queue by default.
     init(_ files: QueueFiles, longestInMemory: Int = 64 << 20, directory: URL? = nil) throws {
         let descriptor = open(files.log.path, O_RDONLY | O_CLOEXEC)

@@ -3,7 +3,7 @@ import RequestOperations
 
 /// Shows that an owner of the lease lives, by a file that it has locked. The system frees the lock of a dead process.
 ///
-/// Each owner has a file of its own. So nobody who takes the lease over ever holds the lock of another owner, and an
+/// Each owner has a file of its own. So a process that takes the lease over never holds the lock of another owner. An
 /// owner that was stopped for a while sees whether its successor lives. The file exists while the lock is held.
 final class OwnerLock: Sendable {
     private let path: String
@@ -16,12 +16,13 @@ final class OwnerLock: Sendable {
 
     /// Takes the lock, unless it is held already.
     ///
-    /// - Throws: ``FileError``, or ``OfflineQueueError/Code/busy`` if somebody looks at the lock just now.
+    /// - Throws: ``FileError``, or ``OfflineQueueError/Code/busy`` if another process checks the lock at this moment.
     func lock() throws {
         guard held.withLock({ $0 == nil }) else { return }
         while true {
             let lock = try FileLock(path)
-            // Others hold it for a moment, to see whether they can. One that is stopped in that moment must not stop us.
+            // Other processes hold the lock for a moment, to see whether they can. A process that is stopped in that
+            // moment must not stop us.
             guard lock.tryLock(.exclusive) else { throw OfflineQueueError(.busy) }
             // One of them may have removed the file between the two calls.
             guard lock.isOfFile(at: path) else { continue }
@@ -39,7 +40,7 @@ final class OwnerLock: Sendable {
         if lock != nil { unlink(path) }
     }
 
-    /// Whether an owner is dead, or does not use its lock. What it left is removed.
+    /// Whether an owner is dead, or does not use its lock. The file that it left is removed.
     ///
     /// - Throws: ``FileError``, if that cannot be known.
     static func isDead(_ owner: String, in files: QueueFiles) throws -> Bool {

@@ -51,7 +51,7 @@ enum RecordRow {
             origin: row.text(19), message: row.text(20))
     }
 
-    /// The counts of a record. Both begin anew at 0 if one is out of range, or if more attempts were refused than made.
+    /// The counts of a record. Both restart at 0 if one is out of range, or if more attempts were refused than made.
     private static func counts(attempts: Int64, refusals: Int64) -> (Int, Int) {
         guard (0...Int64(Int32.max)).contains(attempts), (0...attempts).contains(refusals) else { return (0, 0) }
         return (Int(attempts), Int(refusals))
@@ -69,7 +69,7 @@ enum RecordRow {
         }
     }
 
-    /// Why a record whose checksum does not fit is a dead letter.
+    /// Why a record with a wrong checksum is a dead letter.
     static let damage = DeadLetterReason(.damaged, detail: "its bytes do not match their checksum")
 
     /// The most bytes that a damaged record counts for: 1 TiB.
@@ -80,7 +80,7 @@ enum RecordRow {
 
     /// The parts of a row that do not change while the record waits. The checksum is over these.
     ///
-    /// The others count the attempts and say what the record waits for. They are brought into their ranges instead.
+    /// The others count the attempts and say what the record waits for. Values out of range are corrected instead.
     struct Parts {
         /// Known once the record has its place.
         var id: Int64 = 0

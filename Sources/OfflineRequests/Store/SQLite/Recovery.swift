@@ -1,6 +1,6 @@
 import Foundation
 
-/// Puts a new database in the place of a damaged one. The gate is closed to all others meanwhile.
+/// Puts a new database in the place of a damaged one. The gate is closed to all other processes meanwhile.
 ///
 /// Whenever the process ends, no record is lost. Until the new database is complete and on disk, the damaged files
 /// stay in their places. From then on, a database that is missing is replaced by the complete one at the next use.
@@ -39,7 +39,7 @@ struct Recovery {
         return count
     }
 
-    /// Removes what a recovery left that was interrupted.
+    /// Removes the files of an interrupted recovery.
     private func removeRemains() throws {
         for file in [files.recovering, files.recovered] {
             for suffix in ["", "-wal", "-shm"] {

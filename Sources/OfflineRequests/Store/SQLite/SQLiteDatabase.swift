@@ -35,9 +35,9 @@ final class SQLiteDatabase: @unchecked Sendable {
     /// - Parameters:
     ///   - isReader: Whether it only reads. A reader leaves recovery to the writer. `false` by default.
     ///   - date: The time of the calendar.
-    ///   - onRecovery: Called with what was done about a damage.
-    ///   - flush: Brings the file of a descriptor to the disk, once after each commit. Returns `false` and sets `errno` if it
-    ///     fails.
+    ///   - onRecovery: Called with a report after damage was repaired.
+    ///   - flush: Flushes the file of a descriptor to the disk, once after each commit. Returns `false` and sets `errno` if
+    ///     it fails.
     init(
         files: QueueFiles, isReader: Bool = false, date: @escaping @Sendable () -> Date,
         onRecovery: @escaping @Sendable (OfflineRecovery) -> Void = { _ in },
@@ -56,7 +56,7 @@ final class SQLiteDatabase: @unchecked Sendable {
     func close() {
         connection?.close()
         connection = nil
-        // It closes its file when it goes.
+        // The object closes its file when it is released.
         log = nil
         identity = nil
     }
@@ -70,7 +70,7 @@ final class SQLiteDatabase: @unchecked Sendable {
         gate.lock(.shared)
         defer { gate.unlock() }
         do { return try attempt(body) } catch let error where error.meansDamage {
-            // Nobody else is in a transaction while the damaged files are moved.
+            // No other process is in a transaction while the damaged files are moved.
             let damaged = identity
             gate.lock(.exclusive)
             // Another process may have recovered the database meanwhile.
@@ -104,7 +104,7 @@ final class SQLiteDatabase: @unchecked Sendable {
     }
 
     private func endReading(_ connection: SQLiteConnection) {
-        // A transaction that has only read has nothing to lose. If it cannot be ended, the connection is of no use.
+        // A transaction that has only read has nothing to lose. If it cannot be ended, the connection is unusable.
         do { try connection.execute("ROLLBACK") } catch { close() }
     }
 
@@ -211,7 +211,7 @@ final class SQLiteDatabase: @unchecked Sendable {
     /// Runs a closure with the lock of the database, and commits.
     ///
     /// A process that is stopped while it has that lock stops all others. So this rarely waits for the disk: only where
-    /// SQLite begins the log anew, or moves it into the database.
+    /// SQLite restarts the log, or moves it into the database.
     private func transaction<Result>(
         _ connection: SQLiteConnection, _ body: (SQLiteConnection) throws -> Result
     ) throws -> Result {
@@ -226,7 +226,8 @@ final class SQLiteDatabase: @unchecked Sendable {
         }
     }
 
-    /// Brings the commits of all processes to the disk. SQLite does so itself only before it moves the log into the database.
+    /// Flushes the commits of all processes to the disk. SQLite does so itself only before it moves the log into the
+    /// database.
     private func flushLog() throws {
         guard let log, flush(log.fileDescriptor) else {
             throw UnflushedCommit(underlying: FileError(path: files.log.path, code: errno))
@@ -384,7 +385,7 @@ final class SQLiteDatabase: @unchecked Sendable {
     }
 }
 
-/// A change was committed and could not be brought to the disk. A loss of power may undo it.
+/// A change was committed and could not be flushed to the disk. A loss of power may undo it.
 struct UnflushedCommit: Error {
     let underlying: any Error
 }

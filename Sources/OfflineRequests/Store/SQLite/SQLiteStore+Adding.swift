@@ -77,7 +77,7 @@ private struct Adding {
             }
         }
         // The outcome of a replaced record names the new one, so the old ones are removed after the insertion. They
-        // make room, all the same.
+        // still make room.
         try makeRoom(besides: Set(replaced))
         let id = try insert()
         for old in replaced { try end(old, as: .replaced(by: id)) }
@@ -111,7 +111,7 @@ private struct Adding {
         return OfflineRecord.ID(rawValue: parts.id)
     }
 
-    /// Gives a record a new content. What was tried before does not count for it. If it waits for a handler or for
+    /// Gives a record a new content. Earlier attempts do not count for it. If it waits for a handler or for
     /// constraints, those of the new content count.
     private mutating func update(_ id: OfflineRecord.ID, ifChecksumIs checksum: UInt64) throws -> AddResult {
         let old = try connection.first(

@@ -37,8 +37,8 @@ extension SQLiteStore {
             return Lease(fence: row.fence)
         }
         if let other = row.owner, try !OwnerLock.isDead(other, in: files) {
-            // The owner's own limit counts: it shows a sign of life as often as that requires. One that is out of range
-            // is damaged.
+            // The owner's own limit counts: it shows a sign of life as often as that requires. A limit that is out of
+            // range is damaged.
             let known = OfflineConfiguration.leaseDurations
             let patience = known.contains(row.patience) ? row.patience : request.leaseDuration
             let isSilent = rival.withLock {
@@ -47,12 +47,12 @@ extension SQLiteStore {
             guard isSilent else { return nil }
         }
         try ownerLock.lock()
-        // A number that is out of range begins anew at 1, so that it can go on to rise.
+        // A number that is out of range restarts at 1, so that it can go on to rise.
         let fence = (0..<Int64.max).contains(row.fence) ? row.fence + 1 : 1
         try connection.run(
             "UPDATE lease SET owner = ?, fence = ?, beat = 0, patience = ?", .text(owner), .integer(fence),
             .real(request.leaseDuration / .seconds(1)))
-        // What an earlier owner had begun may have arrived or not. It is sent again with the same key.
+        // Deliveries of an earlier owner may have arrived or not. They are sent again with the same key.
         try connection.run(SQLiteStore.takeBack, .real(request.latestShortDue))
         return Lease(fence: fence)
     }

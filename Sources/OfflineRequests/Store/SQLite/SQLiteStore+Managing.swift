@@ -93,7 +93,7 @@ extension SQLiteStore {
             guard let row else { return false }
             var parts = row.parts
             if let expires = parts.expires, expires <= now.timeIntervalSince1970 { parts.expires = nil }
-            // One that is damaged must not look sound.
+            // A damaged record must not look sound.
             let checksum = row.isSound ? parts.checksum : row.record.checksum
             // It gets its old place in the lane, but does not stop what is in flight.
             let first = try connection.first(
@@ -151,7 +151,7 @@ extension SQLiteStore {
         case [0, 1, 2, 3]: parts.append("1")
         case [3]: parts.append("state = 3")
         default:
-            // One in flight that is not due yet waits.
+            // A record in flight that is not due yet counts as waiting.
             parts.append(
                 "CASE WHEN state = 2 AND due > ? THEN 1 ELSE state END IN (\(states.map(String.init).joined(separator: ", ")))"
             )

@@ -8,7 +8,7 @@ package final class SQLiteStore: OfflineStore {
     let reader: SQLiteReader
     /// Checks a large database beside the work.
     private let checker: SQLiteDatabase
-    /// Tells this store from others that have the same database open, in this process or another one.
+    /// Distinguishes this store from others that have the same database open, in this process or another one.
     let owner = UUID().uuidString
     /// The lock that lasts as long as this store has the lease. The system frees it when the process ends.
     let ownerLock: OwnerLock
@@ -45,7 +45,7 @@ package final class SQLiteStore: OfflineStore {
     ///   - date: The time of the calendar.
     ///   - onRecovery: Called when a damage was found and repaired, here or later.
     ///   - onFailure: Called if a large database could not be checked or repaired in the background.
-    ///   - flush: Brings the commits in the file of a descriptor to the disk.
+    ///   - flush: Flushes the commits in the file of a descriptor to the disk.
     package static func open(
         name: String, directory: URL, outcomeRetention: Duration = .seconds(30 * 86_400),
         date: @escaping @Sendable () -> Date, onRecovery: @escaping @Sendable (OfflineRecovery) -> Void,
@@ -90,7 +90,7 @@ package final class SQLiteStore: OfflineStore {
         }
     }
 
-    /// Checks a large database. The check reads the whole file, so it is no work for a thread of Swift's Tasks.
+    /// Checks a large database. The check reads the whole file, so it must not run on a thread of Swift's Tasks.
     private func checkBesideTheWork(_ onFailure: @escaping @Sendable (OfflineQueueError) -> Void) {
         DispatchQueue.global(qos: .background).async { [self] in
             defer { checker.close() }
@@ -187,13 +187,13 @@ package final class SQLiteStore: OfflineStore {
     }
 }
 
-/// Judges whether another owner of the lease still works. It knows no calendar, so a change of the clock deceives
-/// nobody.
+/// Judges whether another owner of the lease still works. It does not use the calendar, so a change of the clock has no
+/// effect.
 struct RivalWatch: Sendable {
     private var seen: (fence: Int64, beat: Int64, silence: Duration, last: Duration)?
 
-    /// The most that one look adds to a silence. A longer time between two looks means that this process did not run
-    /// itself, as when the machine slept. The other one may not have run either.
+    /// The most time that one look adds to a silence. A longer time between two looks means that this process did not
+    /// run itself, as when the machine slept. The other process may not have run either.
     private static let longestStep = Duration.milliseconds(400)
 
     /// Returns whether an owner has been silent for longer than a time.

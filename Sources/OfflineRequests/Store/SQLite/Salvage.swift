@@ -5,7 +5,7 @@ struct Salvage {
     /// How many records there were.
     struct Count {
         var sound = 0
-        /// Records whose bytes do not fit their checksum. They are dead letters.
+        /// Records whose bytes do not match their checksum. They become dead letters.
         var damaged = 0
         /// How many the totals of the database count besides, and the last id that it gave. `nil` if that cannot be read.
         var unread: (records: Int, above: Int64)?
@@ -38,7 +38,7 @@ struct Salvage {
             guard let record = SalvagedRecord(row), row.id > id, !record.isSound else { return }
             count.damaged += try record.insert(into: connection) ? 1 : 0
         }
-        // What has an outcome was still on an old page.
+        // An old page still had a record that already has its outcome.
         try connection.run("DELETE FROM records WHERE id IN (SELECT id FROM outcomes)")
         try connection.run(
             """

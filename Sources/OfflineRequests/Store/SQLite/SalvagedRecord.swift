@@ -13,7 +13,7 @@ struct SalvagedRecord {
     /// Whether the bytes fit their checksum.
     let isSound: Bool
 
-    /// Reads a row; `nil` if it is none of the table.
+    /// Reads a row; `nil` if it does not belong to the table.
     init?(_ row: PageImages.Row) {
         func value(_ column: Column) -> SQLiteValue { row.values[column.rawValue] }
         guard row.values.count == Column.allCases.count, row.id > 0, let content = value(.content).blob,
@@ -30,7 +30,7 @@ struct SalvagedRecord {
         isSound = [parts.checksum, parts.firstChecksum.value].contains(UInt64(bitPattern: seal))
     }
 
-    /// The values of a row of the table of outcomes; `nil` if it is none.
+    /// The values of a row of the table of outcomes; `nil` if the row is not of that table.
     static func outcome(_ row: PageImages.Row) -> (ended: SQLiteValue, text: SQLiteValue)? {
         guard row.values.count == 3, let ended = row.values[1].real, let text = row.values[2].text,
             let _: OfflineOutcome = RecordRow.decode(text)
@@ -59,7 +59,7 @@ struct SalvagedRecord {
             replace(column) { .integer(max($0.integer ?? 0, 0)) }
         }
         replace(.added) { .real($0.real ?? 0) }
-        // One that only an event would wake becomes due. The queue lets it wait again if it has to.
+        // A record that only an event would wake becomes due. The queue makes it wait again if necessary.
         replace(.due) { .real(($0.real ?? 0) < RecordRow.never ? $0.real ?? 0 : 0) }
         replace(.expires) { .optional($0.real) }
         if isSound { replace(.seal) { _ in .integer(Int64(bitPattern: parts.checksum)) } }

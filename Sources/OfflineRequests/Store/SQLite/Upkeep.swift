@@ -15,7 +15,7 @@ struct Upkeep {
         case damaged
         /// It waits for nothing, or until a wrong time. The right one is given, if there is one.
         case wait(until: Double?)
-        /// It has a reason to be a dead letter, and is none.
+        /// It has a reason to be a dead letter, but is not one.
         case alive
         /// It is a dead letter without a reason.
         case dead
@@ -23,7 +23,7 @@ struct Upkeep {
 
     /// What was put right.
     struct Report {
-        /// How many records became dead letters, since they do not fit their checksums.
+        /// How many records became dead letters, because they do not match their checksums.
         var damaged = 0
         /// The kinds of numbers that were wrong.
         var kinds: [String] = []
@@ -96,7 +96,7 @@ struct Upkeep {
         case .notBefore:
             let content = try? JSONDecoder().decode(StoredContent.self, from: parts.content)
             guard let right = content?.notBefore else {
-                // Version 1 did not note the time.
+                // Version 1 did not store the time.
                 return Date.canStore(due) ? nil : .wait(until: nil)
             }
             return due == right ? nil : .wait(until: right)
@@ -165,7 +165,7 @@ struct Upkeep {
     }
 
     private func sequenceIsRight() throws -> Bool {
-        // Without a record there has been none, and no number.
+        // Without a record, no number has been given.
         let last = try connection.first("SELECT seq FROM sqlite_sequence WHERE name = 'records'") { $0.integer(0) }
         return try last.map { ($0 >= (try highestKnownID())) && $0 <= Self.largestNumber } ?? true
     }
@@ -181,6 +181,6 @@ struct Upkeep {
         return max(ids ?? 0, min(mark?.lastID ?? 0, Self.largestNumber))
     }
 
-    /// A number that rises by one at a time never comes so far.
+    /// A number that rises by one at a time never gets that high.
     private static let largestNumber = Int64.max - 1 << 32
 }

@@ -154,8 +154,8 @@
         /// Which limit of libcurl the head of the response exceeds; `nil` for other failures.
         ///
         /// Over HTTP/2, nghttp2 ends the connection at such a head. That looks like an end without an answer, but libcurl
-        /// has got the beginning of the head then. (It may also have got a head that it has not told when a server resets
-        /// the stream. The connection goes on then.)
+        /// has got the beginning of the head then. (If a server resets the stream, libcurl may also have got a head that
+        /// it did not report. The connection goes on then.)
         private func headExcess(_ code: CURLcode, _ message: String) -> String? {
             guard phase == .head || phase == .request else { return nil }
             switch code {
@@ -175,7 +175,7 @@
             return head.isUntouched ? easy?.hasUntoldField ?? false : !head.isAtStart && head.takesSeveral
         }
 
-        /// Whether libcurl does not like where `chunked` stands, or its parameters. It may quote the coding.
+        /// Whether libcurl rejects the place of `chunked`, or its parameters. The message may quote the coding.
         private static func isAboutChunks(_ message: String) -> Bool {
             message.contains("Transfer-Encoding")
                 && (!message.hasPrefix("Unsolicited") || message.contains("(chunked;"))

@@ -35,12 +35,12 @@
     /// Besides URL, method, fields and body, the transport uses these properties of a `URLRequest`: `timeoutInterval`,
     /// `cachePolicy`, `allowsCellularAccess` and `httpShouldHandleCookies`. The article <doc:Transports> has a table.
     ///
-    /// A reused connection may turn out to be dead before a byte of the response arrives. If the request has a safe
-    /// method (GET, HEAD, OPTIONS, TRACE, QUERY), the transport sends it once more over a new connection and sets
+    /// A reused connection may turn out to be dead before a byte of the response arrives. If the request has a safe method
+    /// (GET, HEAD, OPTIONS, TRACE, QUERY), the transport sends it once more over a new connection and sets
     /// ``TransferTimings/wasReplayed``. Over HTTP/2, the request fails as ``RequestError/Code/connectionLost`` instead, and
     /// ``RetryPolicy`` sends it again at once. If a server refuses a request over HTTP/2 (RFC 9113, section 8.7), the
     /// transport sends it up to five times. It repeats no other request, and no task that may not be sent again
-    /// (``TransportTask/mayBeSentAgain``), except after a 417 to an expectation that the transport added.
+    /// (``TransportTask/mayBeSentAgain``). The exception is a 417 to an expectation that the transport added.
     ///
     /// A body over TLS without a length counts as complete when its connection ends, even without the TLS closing
     /// message (RFC 9112, section 9.8). libcurl does not report the difference.

@@ -23,7 +23,7 @@ public struct Attempt: Sendable {
 
     /// Whether this attempt was sent beside an earlier one that had no answer yet (``RequestConfiguration/hedging``).
     ///
-    /// The operation does not wait before a hedge. Of attempts that run in parallel, all but one fail or are cancelled.
+    /// The operation does not wait before a hedge. If attempts run in parallel, all but one fail or are cancelled.
     public let isHedge: Bool
 
     /// The status of the response, if one arrived.
@@ -159,7 +159,7 @@ enum AttemptedWork: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - isIdempotent: Whether the work may be attempted again after it may have had an effect.
-    ///   - name: What errors and descriptions call it.
+    ///   - name: The name of the work in errors and descriptions.
     indirect case other(isIdempotent: Bool, name: String)
 
     /// Whether it is other work than requests.
@@ -167,7 +167,7 @@ enum AttemptedWork: Sendable, Hashable {
         if case .other = self { true } else { false }
     }
 
-    /// What errors and descriptions name in the place of a method. `nil` for a request.
+    /// The name that replaces the method in errors and descriptions. `nil` for a request.
     var name: String? {
         switch self {
         case .request: nil

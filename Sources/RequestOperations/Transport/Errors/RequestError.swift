@@ -21,9 +21,9 @@ public struct RequestError: Error, Sendable {
     /// The problem, if it was read from a body that is longer than ``bodyPrefix``.
     var readProblem: Box<ProblemDetails>?
 
-    /// Every attempt so far, including the last one that failed. It says when each ran, why it failed, how long the
-    /// operation waited before it, and what ended that wait. If there are more than 100, the first 10 and the last 90
-    /// are kept. Empty in the error of a single attempt.
+    /// Every attempt so far, including the last one that failed. Each record has the times, the failure, the wait
+    /// before the attempt, and what ended that wait. If there are more than 100, the first 10 and the last 90 are kept.
+    /// Empty in the error of a single attempt.
     public internal(set) var attempts: [Attempt]
 
     /// One sentence that says more than the code, such as which field or which limit. It has no credentials and nothing
@@ -109,7 +109,7 @@ extension RequestError: CustomStringConvertible, LoggableError {
         return line.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
-    /// The cause. Of operations that did not run because others failed, only the first in the row has one of its own.
+    /// The cause. If operations did not run because others failed, only the first in the row has its own cause.
     private var cause: (any Error)? {
         var cause = underlying
         while let error = cause as? RequestError, error.code == .dependencyFailed || error.code == .skipped,
@@ -147,7 +147,7 @@ extension RequestError: CustomReflectable {
 }
 
 extension RequestError {
-    /// The error of a stage, as one of ours.
+    /// The error of a stage, as a ``RequestError``.
     ///
     /// A ``RequestError`` stays as it is, and a transport's failure yields its cause. Any other error is wrapped. It
     /// becomes ``Code/undecodable`` if it says that a value cannot be decoded, and else ``Code/stageFailed``.
@@ -222,7 +222,7 @@ extension RequestError: LocalizedError {
         case .tooManyRedirects, .redirectLoop: "The \(server) redirected the request too often."
         case .insecureRedirect: "The \(server) redirected the request to an address that is not secure."
         case .dependencyFailed, .skipped: "An earlier step, which this one needs, did not succeed."
-        case .conditionFailed: "A condition for this request is not met."
+        case .conditionFailed: "A required condition is not met."
         case .slotRejected: "Too many requests are waiting already."
         case .retryAfterTooLong, .retryBudgetExhausted, .circuitOpen:
             "The \(server) is not available at the moment."

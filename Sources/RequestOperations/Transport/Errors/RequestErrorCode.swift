@@ -11,7 +11,7 @@ extension RequestError {
             description = name
         }
 
-        // Disfavoured, or the compiler names this type where a pattern of another one is wrong.
+        // Disfavoured. Otherwise the compiler names this type where a pattern of another type is wrong.
 
         /// Matches an error that is a ``RequestError`` of this code.
         @_disfavoredOverload
@@ -44,7 +44,7 @@ extension RequestError.Code {
     public static let timedOut = Self("timedOut")
     /// The name of the host or the proxy could not be resolved.
     public static let cannotResolveHost = Self("cannotResolveHost")
-    /// No connection could be made. It was refused, or the host is unreachable.
+    /// No connection could be made. The host refused it or is unreachable.
     public static let cannotConnect = Self("cannotConnect")
     /// The machine is not connected to a network.
     public static let notConnected = Self("notConnected")

@@ -8,7 +8,7 @@ enum PreparedBody: Sendable {
     case none
     case data(Data)
     case file(URL, length: Int64)
-    /// The temporary file is removed when the last reference goes.
+    /// The temporary file is removed when the last reference is released.
     case spooled(TemporaryFile, length: Int64)
 
     /// How many bytes of a stream are kept in memory.
@@ -53,7 +53,7 @@ enum PreparedBody: Sendable {
     }
 
     /// Reads a stream in a separate Task. The source is code of the caller and may not notice a cancel. We then leave
-    /// it behind. An error of the source comes out unchanged.
+    /// it behind. An error of the source is thrown unchanged.
     private static func spool(_ stream: BodyStream) async throws -> PreparedBody {
         let answer = Answer<PreparedBody>()
         let task = Task { answer.resume(with: await Result(catching: { try await read(stream) })) }
@@ -194,7 +194,8 @@ extension URLSession {
     }
 #endif
 
-/// A file of ours in the temporary folder. Only this user can read it. It is removed when the last reference goes.
+/// A file of ours in the temporary folder. Only this user can read it. It is removed when the last reference is
+/// released.
 ///
 /// One thread at a time appends to it. Another thread can read any part of it.
 // Unchecked: each handle is used by one side only, and each has its own offset.
@@ -214,7 +215,7 @@ final class TemporaryFile: @unchecked Sendable {
     }
 
     deinit {
-        // It does no harm if somebody has removed the file already.
+        // It does no harm if the file has been removed already.
         try? FileManager.default.removeItem(at: url)
     }
 

@@ -151,7 +151,7 @@ extension URLSessionTransport {
 }
 
 #if canImport(ObjectiveC)
-    /// Judges the certificates of servers by pins, and passes on to another delegate what ours does not use.
+    /// Judges the certificates of servers by pins, and passes calls that our delegate does not use to another delegate.
     // Unchecked: the reference is never set again, and the runtime clears it safely.
     final class SessionJudge: @unchecked Sendable {
         private weak var next: (any URLSessionDelegate)?
@@ -212,7 +212,7 @@ extension URLSessionTransport {
             return certificates.compactMap { PinCheck.Certificate(der: SecCertificateCopyData($0) as Data) }
         }
 
-        /// The other delegate if it hears of tasks.
+        /// The other delegate if it gets calls about tasks.
         fileprivate var delegate: (any URLSessionTaskDelegate)? { next as? any URLSessionTaskDelegate }
     }
 

@@ -2,7 +2,8 @@ extension Transfer {
     /// Thrown when the same request must be sent again on another connection.
     struct DeadConnection: Error {}
 
-    /// The Task's side of the transfer: has the head judged, takes the body to its destination, and returns the response.
+    /// The Task's side of the transfer: passes the head to its judge, takes the body to its destination, and returns the
+    /// response.
     func respond() async throws -> TransportResponse {
         defer { close() }
         if let limit = limits.idle { watchIdleTime(limit) }
@@ -72,7 +73,7 @@ extension Transfer {
         }
     }
 
-    /// Waits for the end, and gives out the pieces of the body that come before it.
+    /// Waits for the end, and delivers the pieces of the body that come before it.
     private func awaitEnd(deliver: (Data) async throws -> Void = { _ in }) async throws -> TransferState.Ending {
         while true {
             switch await next() {
@@ -112,7 +113,7 @@ extension Transfer {
 }
 
 extension Inbox.Pieces {
-    /// Gives out the pieces in order. The part in a file comes in pieces of 64 KiB.
+    /// Delivers the pieces in order. The part in a file comes in pieces of 64 KiB.
     func give(to body: (Data) async throws -> Void) async throws {
         for chunk in chunks { try await body(chunk) }
         if let spilled { try await spilled.file.read(spilled.range, body) }

@@ -135,7 +135,7 @@ struct TransferState {
 
     /// Notes that bytes were kept in a temporary file.
     ///
-    /// The body may have been handed over while those bytes were written. Then no one would look for them in the
+    /// The body may have been handed over while those bytes were written. Then these bytes would stay unread in the
     /// temporary file. In that case this returns the file to which the caller must write them.
     mutating func spilled(_ count: Int, into file: TemporaryFile) -> FileSink? {
         if case .accepted(_, .file(let sink)) = phase { return end == nil ? sink : nil }

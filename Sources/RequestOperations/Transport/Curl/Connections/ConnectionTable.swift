@@ -14,7 +14,7 @@
         enum Reuse {
             /// That connection has ended.
             case ended
-            /// The connection; `nil` if it is not told from others.
+            /// The connection; `nil` if it cannot be distinguished from others.
             case usable(EstablishedConnection?)
         }
 
@@ -25,7 +25,7 @@
         /// How many sockets there are, with those that are being connected.
         var count: Int { sockets.count }
 
-        /// A socket was made. (libcurl may have closed an earlier one of that number without telling.)
+        /// A socket was made. (libcurl may have closed an earlier socket of that number without a report.)
         func noteOpened(_ socket: Int32) {
             sockets.insert(socket)
         }
@@ -86,7 +86,7 @@
         let origin: Origin
         /// The lines whose requests went over it. Behind a proxy there may be several.
         private var lines: [OriginLine] = []
-        /// The longest silence that its users endure, in nanoseconds.
+        /// The longest silence that its users accept, in nanoseconds.
         private(set) var longestIdleLimit: Int64 = 0
 
         init(_ socket: Int32, for line: OriginLine) {
@@ -95,15 +95,15 @@
             serve(line)
         }
 
-        /// Whether the other side has ended it while nobody used it.
+        /// Whether the other side has ended it while no request used it.
         ///
-        /// - Parameter isPlain: Whether it speaks HTTP/1.1 without TLS. Then input that nobody asked for also ends it:
-        ///   it can only be what a server sends before it hangs up. Over TLS and HTTP/2 it may be part of the protocol.
+        /// - Parameter isPlain: Whether it speaks HTTP/1.1 without TLS. Then unrequested input also ends it: it can
+        ///   only be what a server sends before it hangs up. Over TLS and HTTP/2 it may be part of the protocol.
         func hasEnded(isPlain: Bool) -> Bool {
             socket.map { rocurl_has_ended($0, isPlain) } ?? true
         }
 
-        /// Has the kernel give it up if the other side acknowledges nothing for as long as the longest idle limit of its
+        /// Makes the kernel end the connection if the other side acknowledges nothing for the longest idle limit of its
         /// users, in nanoseconds. (RFC 5482; `nil` means no limit of our own.)
         func limitSilence(to idle: Int64?) {
             guard let socket, idle ?? .max > longestIdleLimit else { return }

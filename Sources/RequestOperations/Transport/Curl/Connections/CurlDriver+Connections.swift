@@ -5,7 +5,7 @@
     extension CurlDriver {
         // MARK: Lines
 
-        /// Has a transfer wait for its turn among those to its origin. That may come at once.
+        /// Makes a transfer wait for its turn among the transfers to its origin. The turn may come at once.
         func enterLine(_ transfer: CurlTransfer) {
             let line = line(to: transfer)
             transfer.line = line
@@ -70,7 +70,7 @@
             end(transfer, .stopped(.shortage(String(cString: curl_multi_strerror(code)))))
         }
 
-        /// libcurl has had its turn. Transfers for which it did nothing wait in its own line for a connection.
+        /// libcurl has run. The transfers for which it did nothing wait in libcurl's own line for a connection.
         func noteWaiting() {
             for transfer in submitted {
                 guard case .submitted = transfer.place, transfer.outcome == nil else { continue }
@@ -110,9 +110,9 @@
             transfer.place = .ended
         }
 
-        /// Submits a request once more that was not sent, because libcurl chose a connection that has ended. Returns whether
-        /// it does so. The first time, one that can share goes back to its line. The second time it asks for a connection of
-        /// its own, since libcurl keeps an ended connection while another stream of it waits for its consumer.
+        /// Submits a request again that was not sent, because libcurl chose a connection that has ended. Returns whether it
+        /// does so. The first time, a request that can share a connection goes back to its line. The second time it asks for
+        /// a connection of its own. libcurl keeps an ended connection while another of its streams waits for a consumer.
         func retriesConnection(_ transfer: CurlTransfer, _ easy: EasyHandle) -> Bool {
             guard transfer.outcome == nil, transfer.connection.loss == .beforeUse else { return false }
             transfer.forgetConnecting()
@@ -157,7 +157,8 @@
             return true
         }
 
-        /// Submits the transfers again that lacked a descriptor. If none did for a while, lifts the bound that they brought.
+        /// Submits the transfers again that lacked a descriptor. If no transfer lacked one for a while, lifts the bound on
+        /// connections.
         func checkDescriptors() {
             guard nextDescriptorCheck <= now else { return }
             if withoutDescriptor.isEmpty { liftDescriptorBound() }
@@ -167,7 +168,8 @@
             for transfer in transfers where transfer.place.isAwaitingDescriptor { submit(transfer) }
         }
 
-        /// libcurl looks at its own line only when a transfer ends. So those that wait there are submitted anew.
+        /// libcurl looks at its own line only when a transfer ends. So the transfers that wait there are submitted
+        /// again.
         private func liftDescriptorBound() {
             boundConnections()
             for transfer in active where transfer.place == .submitted(until: nil) {

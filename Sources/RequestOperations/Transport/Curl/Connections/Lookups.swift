@@ -10,7 +10,8 @@
         /// How many look-ups may run at a time.
         let bound: Int
         private var running = 0
-        /// Until when the look-ups count whose transfers have ended. libcurl does not tell when those end.
+        /// The times until which look-ups count whose transfers have ended. libcurl does not report when those look-ups
+        /// end.
         private var abandoned: [Int64] = []
         private var waiting = Line<OriginLine>()
 

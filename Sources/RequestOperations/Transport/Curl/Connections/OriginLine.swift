@@ -4,8 +4,8 @@
     /// Over HTTP/1.1 there are as many as connections may be, over HTTP/2 up to 100 for each connection. While the version is
     /// unknown, one request makes the connection, and the others wait for it.
     ///
-    /// libcurl has one line for all requests that wait for a connection, whatever their host. One that has to wait there may
-    /// hold up others for which a connection is free. So requests wait here.
+    /// libcurl has one line for all requests that wait for a connection, whatever their host. A request that has to wait
+    /// there may hold up others for which a connection is free. So requests wait here.
     final class OriginLine {
         /// How many requests a connection of HTTP/2 takes before the server has said so (RFC 9113, section 6.5.2).
         static let streams = 100
@@ -25,7 +25,8 @@
         private(set) var speaksHTTP2: Bool?
         /// The transfer for whose connection the others wait.
         private var maker: CurlTransfer?
-        /// Whether the last one that made a connection for the others failed. They no longer wait for one another then.
+        /// Whether the last transfer that made a connection for the others failed. They no longer wait for one another
+        /// then.
         private var hasFailed = false
         /// When the last connection was made.
         private var lastMade = Int64.min
@@ -127,7 +128,7 @@
                 }
             } else {
                 running -= 1
-                // A cancel says nothing about the host. The next one makes the connection then.
+                // A cancel says nothing about the host. The next transfer makes the connection then.
                 if maker === transfer { (maker, hasFailed) = (nil, !transfer.wasAborted) }
             }
             if running == 0, waitingCount == 0 { hasFailed = false }

@@ -20,8 +20,8 @@
             noteTurn(waited: waited)
         }
 
-        /// Polls on for a moment instead of sleeping. To be woken takes as long as the answer of a server near by, and as
-        /// the next of several requests that follow one another. So the thread does so after a short wait, if there is one
+        /// Polls on for a moment instead of sleeping. A wake-up takes as long as the answer of a nearby server, or as the
+        /// next of several requests in a row takes to come. So the thread does so after a short wait, if there is one
         /// request at most. Returns whether there is work.
         private func findsWork(_ multi: UnsafeMutableRawPointer, since began: Int64) -> Bool {
             guard lastWaitWasShort, !goesOnAtOnce, fruitlessTurns == 0, active.count <= 1, Self.hasSeveralProcessors
@@ -89,7 +89,7 @@
         }
 
         /// If the thread could not run for a while, postpones the idle limits: a signal may have stopped the process, or the
-        /// machine stood still. What servers sent meanwhile is yet to be read.
+        /// machine stood still. What servers sent meanwhile is still unread.
         func noticeStop() {
             let stop = now - nextTurn
             guard stop > Self.longestTurn else { return }
@@ -100,7 +100,7 @@
 
         /// How long a turn takes on a busy machine, at most.
         private static let longestTurn: Int64 = 1_000_000_000
-        /// How long it takes at most until all is read that came during a stop.
+        /// The longest time until everything that came during a stop has been read.
         private static let recovery: Int64 = 5_000_000_000
 
         func sweep() {

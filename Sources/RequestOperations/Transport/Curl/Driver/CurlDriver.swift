@@ -4,8 +4,8 @@
 
     /// The thread of a transport: it owns the multi handle and runs no code of the user.
     ///
-    /// Each turn takes the inbox, lets libcurl work, ends transfers that are finished or overdue, and tells their Tasks. Then
-    /// the thread sleeps in libcurl. It starts with the first transfer.
+    /// Each turn takes the inbox, lets libcurl work, ends transfers that are finished or overdue, and notifies their Tasks.
+    /// Then the thread sleeps in libcurl. It starts with the first transfer.
     // Unchecked: `inbox` and `bell` are locks, and the constants do not change. Only the driver's thread touches the members
     // below "The thread's own"; before it runs, only the thread that starts it.
     final class CurlDriver: @unchecked Sendable {
@@ -77,7 +77,7 @@
 
         // MARK: The loop
 
-        /// Starts the thread. If the system has none to give, ends the transfers it was to serve.
+        /// Starts the thread. If the system cannot start one, ends the transfers that it would have served.
         func start() {
             PreparedRuntime.prepare()
             if let shortage = prepareThread() ?? startThread() { endAll(shortage) }
@@ -189,7 +189,7 @@
             handles.removeAll()
             let (late, waiters) = inbox.withLock { $0.end() }
             for waiter in waiters { waiter.resume() }
-            // Releasing `late` releases what the user gave to it. That must happen outside the lock.
+            // Releasing `late` releases objects of the user. That must happen outside the lock.
             withExtendedLifetime(late) {}
         }
 
@@ -275,7 +275,7 @@
             if !transfer.isForMemory { deliver(transfer) }
             transfer.ended = CurlLibrary.now
             transfer.exchange.withLock { machine in
-                // The Task may cancel before the driver hears of it. A transfer that ended meanwhile counts as
+                // The Task may cancel before the driver learns of it. A transfer that ended meanwhile counts as
                 // cancelled.
                 if machine.isAborting { transfer.outcome = .stopped(.aborted) }
                 machine.end()

@@ -74,7 +74,7 @@
         /// The thread could not be started. Returns everything in the inbox, and the callers that wait for its end.
         ///
         /// When nothing is left, it returns `nil`. Then there is no thread, and the next transfer tries again. Until
-        /// then, nobody starts another thread.
+        /// then, no other thread is started.
         mutating func failToStart() -> (transfers: [CurlTransfer], waiters: [CheckedContinuation<Void, Never>])? {
             guard !transfers.isEmpty || !waiters.isEmpty else {
                 life = ending == nil ? .notStarted : .over
@@ -96,8 +96,8 @@
             return ending
         }
 
-        /// Whether the thread has work. Its own end counts as work, since nobody calls a thread that has nothing else
-        /// left.
+        /// Whether the thread has work. Its own end counts as work, since no caller wakes a thread that has nothing
+        /// else left.
         func keepsAwake(hasTransfers: Bool) -> Bool {
             guard isEmpty else { return true }
             return switch ending {

@@ -57,11 +57,11 @@
         /// How many drivers there are in addition to the transport's own.
         var otherCount: Int { state.withLock { $0.others.count } }
 
-        /// The driver for a task; `nil` if the transport has been shut down. The caller has to give it back.
+        /// The driver for a task; `nil` if the transport has been shut down. The caller must release it.
         func take(for task: TransportTask) -> CurlDriver? {
             guard let policy = policy(of: task) else { return own }
-            // A caller counts as a user of the driver from the moment the driver is found. From then on, nobody ends
-            // it.
+            // A caller counts as a user of the driver from the moment the driver is found. From then on, the driver is
+            // not ended.
             let (known, isShutDown) = state.withLock { ($0.use(policy), $0.isShutDown) }
             if isShutDown { return nil }
             if let known { return known }

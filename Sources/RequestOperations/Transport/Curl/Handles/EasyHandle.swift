@@ -12,8 +12,7 @@
         let pointer: UnsafeMutableRawPointer
         /// The transfer that the handle serves.
         var transfer: CurlTransfer?
-        /// Why no request may be sent with this handle: libcurl refused an option, and would go on as if it had not
-        /// been set.
+        /// Why no request may be sent with this handle. libcurl refused an option, and would go on without it.
         private(set) var refusal: RequestError?
 
         /// Whether it can serve no other transfer, because libcurl keeps some state of the last one that no reset
@@ -268,8 +267,8 @@
             connectLimit = nil
         }
 
-        /// Sets whether the connection is kept at the end of the transfer if nobody else uses it then. (It is never
-        /// kept if the transport keeps no connections, or if the request asks for its end.)
+        /// Sets whether the connection is kept at the end of the transfer if no other transfer uses it then. (It is
+        /// never kept if the transport keeps no connections, or if the request asks for its end.)
         func keepConnection(_ isKept: Bool) {
             let isKept = isKept && !endsConnection
             guard keepsConnection != isKept else { return }
@@ -347,7 +346,7 @@
         }
     }
 
-    /// What libcurl tells about the transfer that a handle serves.
+    /// What libcurl reports about the transfer that a handle serves.
     extension EasyHandle {
         /// How many bytes of the request's body were sent so far.
         var sent: Int64 { offset(CURLINFO_SIZE_UPLOAD_T) }

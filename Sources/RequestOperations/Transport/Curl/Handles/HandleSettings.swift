@@ -9,8 +9,8 @@
         /// Whether requests can go through a proxy.
         let mayUseProxy: Bool
         private let addresses: CurlList?
-        /// `User-Agent` and `Accept-Encoding`, for requests that do not set them. (libcurl makes lines from its options
-        /// anew for each request, and writes each byte twice.)
+        /// `User-Agent` and `Accept-Encoding`, for requests that do not set them. (From its options, libcurl would make
+        /// these lines again for each request, and write each byte twice.)
         let userAgentLine: String?
         static let codingsLine: String? = {
             let codings = CurlLibrary.decodedCodings
@@ -255,7 +255,7 @@
         private static let rootLifetime = 600
 
         /// Removes the folder of roots. A TLS library that refuses this supports no such folders. (If a missing folder
-        /// is an error for the library, as it may be for mbedTLS, nobody is trusted then.)
+        /// is an error for the library, as it may be for mbedTLS, no server is trusted then.)
         private func forgetFolder(_ option: CURLoption, _ handle: EasyHandle) {
             let isRestored = CurlLibrary.restoresRoots && CurlLibrary.build.rootFolder != nil
             _ = rocurl_set_string(handle.pointer, option, isRestored ? Self.noFolder : nil)

@@ -45,7 +45,7 @@
             }
         }
 
-        /// Gives up a file that is incomplete.
+        /// Discards an incomplete file.
         func discard() {
             if case .file(let file) = self { file.discard() }
         }

@@ -81,7 +81,7 @@
             return .more
         }
 
-        /// Discards a head that nobody has seen, because the request is sent again.
+        /// Discards a head that has not been delivered, because the request is sent again.
         mutating func startAgain() {
             status = 0
             block.removeAll(keepingCapacity: true)

@@ -69,8 +69,9 @@
                 return .malformed("Transfer-Encoding does not end with chunked, or gives it parameters")
             }
             if !chunks.isEmpty {
-                // Chunked coding overrides a length (RFC 9112, section 6.3), and is not for HTTP/1.0 (section 6.1).
-                // Said several times it counts once, as for curl and browsers. Another reader might not read it so.
+                // Chunked coding overrides a length (RFC 9112, section 6.3), and is not for HTTP/1.0 (section 6.1). If
+                // the field names it several times, it counts once, as for curl and browsers. Another reader might read
+                // it differently.
                 let isPlain = length == nil && lengthFault == nil && version != .http1_0 && chunks.count == 1
                 return isPlain ? .usual : .last
             }

@@ -59,8 +59,8 @@
         struct Fields: Sendable {
             /// The fields as lines for libcurl.
             private(set) var lines: [String] = []
-            /// Whether the library asks for compressed bodies and decodes them. It does so for requests that do not say
-            /// themselves what they accept.
+            /// Whether the library asks for compressed bodies and decodes them. It does so for requests without an
+            /// `Accept-Encoding` of their own.
             private(set) var decodesBody = true
             private(set) var hasContentType = false
             private(set) var hasExpectation = false
@@ -82,7 +82,8 @@
                     switch name.utf8.count {
                     case 14 where name.utf8.isSameFieldName(as: "content-length".utf8),
                         17 where name.utf8.isSameFieldName(as: "transfer-encoding".utf8):
-                        // The body that is really sent decides. Two statements of where a body ends allow an attack.
+                        // The body that is really sent decides. Two fields that disagree about the body's end allow an
+                        // attack.
                         continue
                     case 15 where name.utf8.isSameFieldName(as: "accept-encoding".utf8):
                         decodesBody = false
@@ -128,11 +129,11 @@
         /// The URL with the host that libcurl asks, so that pins and cookies are for that one. libcurl decodes a host and
         /// then reads it as an internationalized name.
         ///
-        /// - Throws: `badURL` if the decoded host is none, or is escaped again.
+        /// - Throws: `badURL` if the decoded text is not a host, or has escapes again.
         private static func withPlainHost(_ url: URL) throws -> URL {
             var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
             let host = parts?.encodedHost ?? ""
-            // The zone of an address is written so (RFC 6874).
+            // This is how a URL has the zone of an address (RFC 6874).
             if host.hasPrefix("["), host.range(of: "%25") != nil, host.split(separator: "%").count == 2 { return url }
             let delimiters = CharacterSet(charactersIn: ":/?#[]@\\%").union(.whitespacesAndNewlines).union(
                 .controlCharacters)

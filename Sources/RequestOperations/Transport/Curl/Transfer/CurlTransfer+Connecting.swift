@@ -51,15 +51,15 @@
         }
 
         /// The connection is ready and the request is sent next. Returning `false` ends the transfer, or makes it
-        /// connect anew.
+        /// connect again.
         func requestBegins(localPort: Int32) -> Bool {
             guard maySendAgain(), takeConnection(localPort: localPort) else { return false }
             sends += 1
             sent = CurlLibrary.now
             firstByte = 0
             if sends == 1 {
-                // If the connection proves dead, the request is sent one last time, so not over another old connection.
-                // (Where one connection takes many requests, each would make its own.)
+                // If the connection proves dead, the request is sent one last time. So it must not use another old
+                // connection. (Where one connection takes many requests, each would make its own.)
                 connection.isShared = mayUseHTTP2 && line?.speaksHTTP2 != false
                 if !connection.isShared { easy?.askForFreshConnection() }
             } else if head.status == 417 {
@@ -111,10 +111,11 @@
 
         /// Whether libcurl may send the request again.
         ///
-        /// libcurl repeats any request, even an unsafe one, if the connection that it reused ends without an answer.
-        /// For safe methods that is right, once. Other requests may have been processed. A request that was answered
-        /// with 417 (Expectation Failed) was not processed, and is sent again without an expectation that libcurl added.
-        /// One that the caller added would be sent again, too. So that answer stands, and libcurl ignores its body.
+        /// libcurl repeats any request, even an unsafe one, if the connection that it reused ends without an answer. For
+        /// safe methods that is right, once. Other requests may have been processed. A request that was answered with
+        /// 417 (Expectation Failed) was not processed, and is sent again without an expectation that libcurl added. If
+        /// the caller added the expectation, libcurl would send it again. So the 417 stands, and libcurl ignores its
+        /// body.
         ///
         /// Over HTTP/2, the server may have refused the request instead. It refuses all requests beyond the number that
         /// it answers on one connection (REFUSED_STREAM, GOAWAY: RFC 9113, section 8.7). libcurl does not report that,

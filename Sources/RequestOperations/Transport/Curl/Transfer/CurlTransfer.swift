@@ -10,7 +10,7 @@
         let exchange = Locked(TransferMachine())
         let url: URL
         let limits: Limits
-        /// Whether the request may be sent a second time without asking anybody.
+        /// Whether the request may be sent a second time without a decision.
         let isSafe: Bool
         let isForHead: Bool
         /// Whether the transfer uses a new connection, made for it or for others that want one as well.
@@ -33,7 +33,7 @@
         let usesFile: Bool
         /// When `perform` was called.
         let submitted: Int64
-        /// Records how long the transfer waits for another transfer's connection, if somebody wants to know.
+        /// Records how long the transfer waits for another transfer's connection. `nil` if nothing needs that.
         let wait: ConnectionWait?
 
         /// The handle; `nil` when the driver keeps it, because of ``CurlLibrary/waitsForLookups``.
@@ -265,7 +265,7 @@
         func stop(_ cause: Cause) {
             if outcome == nil { outcome = .stopped(cause) }
             switch cause {
-            // For a rejected response, the server may hear of the end with the next request over the connection. For a
+            // For a rejected response, the server may learn of the end with the next request over the connection. For a
             // refused replay, nothing was sent over the connection that libcurl wanted to use.
             case .drained, .replayRefused: break
             default: endConnectionIfAlone()

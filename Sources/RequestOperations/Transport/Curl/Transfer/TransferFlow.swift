@@ -140,7 +140,7 @@
         private func answer(_ head: ResponseHead, _ state: inout State) {
             state.head = head
             guard !Task.isCancelled else {
-                // The operation is cancelled, so nobody judges the head any more.
+                // The operation is cancelled, so the head is no longer judged.
                 state.rejection = CancellationError()
                 return
             }
@@ -167,8 +167,9 @@
 
         // MARK: End
 
-        /// Gives the rest of a body to the file or the consumer, and makes sure that all of a complete one is written. A
-        /// consumer also gets what came of a body that broke off, so that a download can go on from there.
+        /// Gives the rest of a body to the file or the consumer, and makes sure that a complete body is written as a
+        /// whole. A consumer also gets the received part of a body that broke off, so that a download can go on from
+        /// there.
         private func finishDelivery(_ state: inout State) async {
             if case .stopped(.aborted)? = transfer.outcome { return }
             guard state.rejection == nil else { return }
@@ -243,8 +244,8 @@
             onProgress(progress)
         }
 
-        /// Gives the handle back if it can serve another transfer. Everything that libcurl knows of this transfer has
-        /// been read.
+        /// Returns the handle to the pool if it can serve another transfer. Everything that libcurl knows of this
+        /// transfer has been read.
         private func recycle() {
             guard let easy = transfer.easy else { return }
             transfer.easy = nil

@@ -1,5 +1,5 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
-    /// What the driver thread and the Task of one transfer tell each other: a pure state machine behind one lock.
+    /// How the driver thread and the Task of one transfer communicate: a pure state machine behind one lock.
     ///
     /// The driver begins the transfer, delivers the head and what follows it, and ends the transfer. The Task answers
     /// the head, takes its signals, and may abort. After the transfer has ended, the Task may read everything that the

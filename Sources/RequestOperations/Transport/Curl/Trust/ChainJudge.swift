@@ -1,10 +1,10 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
 
-    /// Has OpenSSL's verified chains judged by the pins of a policy, for all connections of a driver.
+    /// Judges OpenSSL's verified chains by the pins of a policy, for all connections of a driver.
     ///
     /// `CURLOPT_PINNEDPUBLICKEY` sees the certificate of the server only. `CURLINFO_CERTINFO` is what the server sent, not the
-    /// chain that was verified. Everybody can send the pinned certificate along (CVE-2016-2402).
+    /// chain that was verified. Any server can send the pinned certificate along (CVE-2016-2402).
     final class ChainJudge: Sendable {
         private let check: PinCheck
         private let mayUseSecureProxy: Bool
@@ -20,7 +20,7 @@
             for host in Self.hostsWithoutBackup(pins, at: Date()) { Self.warn(of: host) }
         }
 
-        /// The hosts of which one pin is enforced. The pins of several policies for one host count together.
+        /// The hosts for which only one pin is enforced. The pins of several policies for one host count together.
         static func hostsWithoutBackup(_ pins: [HostPins], at date: Date) -> [String] {
             let enforced = pins.filter {
                 $0.mode == .enforce && $0.host != "**" && $0.expires.map { date < $0 } ?? true
@@ -31,11 +31,11 @@
 
         private static let warned = Locked<Set<String>>([])
 
-        /// Says once for each host that nobody gets in when the only key is lost or renewed.
+        /// Warns once for each host: if the only pinned key is lost or renewed, every connection fails.
         private static func warn(of host: String) {
             guard warned.withLock({ $0.insert(host).inserted }) else { return }
             let text = "RequestOperations: \(host) has one pin and no backup\n"
-            // Nobody can be told if this fails.
+            // A failure of this cannot be reported.
             try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
         }
 

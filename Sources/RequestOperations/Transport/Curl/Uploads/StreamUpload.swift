@@ -123,7 +123,7 @@
                 .unencodableBody, stage: .transfer, reason: "the body's source gave \(word) bytes than it declared")
         }
 
-        /// - Throws: `CancellationError` if the transfer is over. Nobody sees that error.
+        /// - Throws: `CancellationError` if the transfer is over. No caller sees that error.
         private func push(_ piece: Data, _ callDriver: () -> Void) async throws {
             let (callsDriver, taken) = try state.withLock { state in
                 guard state.end == nil else { throw CancellationError() }

@@ -4,7 +4,7 @@
     // libcurl before 8.5.
     //
     // It fails at the second of several gzip members that follow one another (RFC 1952, section 2.2). So we decode gzip
-    // ourselves. Later versions fail as well, and leave no way to do so.
+    // ourselves. Later versions fail as well, and offer no way to avoid that.
 
     extension CurlLibrary {
         /// Whether the library asks for each piece of a body whether to decode it. So we can refuse that after we know

@@ -36,14 +36,14 @@
     }
 
     extension EasyHandle {
-        /// Whether libcurl has got a field. Before 7.83 it does not tell.
+        /// Whether libcurl has got a field. Before 7.83 it does not report that.
         var hasUntoldField: Bool {
             CurlLibrary.version >= CurlLibrary.Version(7, 83) && rocurl_stores_fields(pointer)
         }
     }
 
-    // 8.7 to 8.12 remember how much of a head was unsent when a request ended, and count that many bytes of the handle's next
-    // body as a head. So such a handle serves no other transfer.
+    // 8.7 to 8.12 remember how much of a head was unsent when a request ended. They count that many bytes of the handle's
+    // next body as a head. So such a handle serves no other transfer.
 
     extension CurlTransfer {
         /// Whether its request may have ended before all of its head was sent. A server may answer with an error before
@@ -63,7 +63,8 @@
         /// unless a proxy needs all of it.
         static let losesEmptyQueries = version >= Version(8, 8) && version < Version(8, 21)
 
-        /// From 8.16 on, a private key that cannot be used is a bad argument. That has other causes too, so the message tells.
+        /// From 8.16 on, a private key that cannot be used is a bad argument. A bad argument has other causes too, so the
+        /// message decides.
         static func tellsUnusableKey(_ message: String) -> Bool { message.hasPrefix("unable to set private key") }
     }
 
@@ -78,10 +79,10 @@
         static let sharesConnections = version >= Version(8, 4)
     }
 
-    // 7.88, told to use HTTP/2 by prior knowledge, starts it on every connection, also on one that already speaks it, which
-    // breaks that (curl issue 10634). (With TLS, it does so only where ALPN settled nothing.) So handles are set up in one
-    // way to make such a connection, and in the usual way to use one. A connection that is made in the usual way would speak
-    // HTTP/1.1. So none is, and the transfer counts as one whose connection has ended.
+    // With HTTP/2 by prior knowledge, 7.88 starts HTTP/2 on every connection. That breaks a connection that already speaks
+    // it (curl issue 10634). (With TLS, it does so only where ALPN settled nothing.) So handles are set up in one way to
+    // make such a connection. To use one, they are set up in the usual way. A connection that is made in the usual way would
+    // speak HTTP/1.1. So no such connection is made, and the transfer counts as one whose connection has ended.
 
     extension HandleSettings {
         /// Whether libcurl would start HTTP/2 without TLS on connections that speak it.
@@ -104,7 +105,8 @@
     }
 
     // 7.88 to 8.14: when a stream is broken off, the server learns of it only with the next data on the connection. So a
-    // connection that nobody else uses ends with the stream. (Debian 12 and 13 and Ubuntu 24.04 have such versions.)
+    // connection that no other transfer uses ends with the stream. (Debian 12 and 13 and Ubuntu 24.04 have such
+    // versions.)
 
     extension CurlLibrary {
         /// Whether the library delays the reset when it breaks off an HTTP/2 stream.
@@ -112,7 +114,8 @@
     }
 
     extension CurlTransfer {
-        /// Ends the connection of a transfer that libcurl will not carry out to its end, if nobody else uses it then.
+        /// Ends the connection of a transfer that libcurl will not carry out to its end, if no other transfer uses it
+        /// then.
         func endConnectionIfAlone() {
             if CurlLibrary.holdsBackResets, mayBreakOffStream { easy?.keepConnection(false) }
         }
@@ -163,7 +166,7 @@
             stepsBefore = steps
         }
 
-        /// The steps of a TLS handshake are not told. While TCP connects, there is no work for the thread.
+        /// libcurl does not report the steps of a TLS handshake. While TCP connects, there is no work for the thread.
         private var isShakingHands: Bool {
             connecting > 0
                 && active.contains { $0.place.isConnecting && $0.connection.newSockets.contains(where: isConnected) }
