@@ -199,7 +199,7 @@ struct FilePlacement: Sendable {
     @discardableResult
     func check() throws -> Bool {
         guard target.isFileURL else {
-            throw RequestError(.fileFailed, stage: .transfer, reason: "the destination's URL is not that of a file")
+            throw RequestError(.fileFailed, stage: .transfer, reason: "the destination's URL is not a file URL")
         }
         guard !target.lastPathComponent.isEmpty, target.lastPathComponent != "/" else {
             throw RequestError(.fileFailed, stage: .transfer, reason: "the destination has no name")

@@ -190,7 +190,7 @@ struct FileStamp: Sendable, Hashable, Codable {
     /// - Throws: A `RequestError` with the code `unencodableBody`.
     init(of file: URL) throws {
         guard file.isFileURL else {
-            throw RequestError(.unencodableBody, stage: .makeTask, reason: "the body's URL is not that of a file")
+            throw RequestError(.unencodableBody, stage: .makeTask, reason: "the body's URL is not a file URL")
         }
         let attributes: [FileAttributeKey: Any]
         do {

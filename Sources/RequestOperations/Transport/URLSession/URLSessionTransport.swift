@@ -261,7 +261,8 @@ public final class URLSessionTransport: Transport {
 
     // MARK: Failures
 
-    private static let trustSentence = "the session and its delegate decide which servers to trust, not the trust of a task"
+    private static let trustSentence =
+        "the session and its delegate decide which servers to trust, not the trust of a task"
 
     private static let backgroundSentence =
         "a background session outlives the process, and an operation does not; use a session with another configuration"
