@@ -54,7 +54,7 @@
         @Test(arguments: [
             ("client.p12", "wrong", "the passphrase does not open"),
             ("client.p12", nil, "the passphrase does not open"),
-            ("client.pem", nil, "no PKCS#12 file"),
+            ("client.pem", nil, "not a PKCS#12 file"),
         ])
         func `The reason says what is wrong with an identity in PKCS12`(
             file: String, passphrase: String?, text: String
@@ -80,8 +80,8 @@
                 (certificate, secure.data("encrypted-older.key"), "wrong", "the passphrase does not open"),
                 (certificate, shortened, "secret", "is damaged"),
                 (certificate, Self.damaged, nil, "is damaged"),
-                (certificate, certificate, nil, "no private key in PEM"),
-                (certificate, Data(), nil, "no private key in PEM"),
+                (certificate, certificate, nil, "private key of the client certificate is not in PEM"),
+                (certificate, Data(), nil, "private key of the client certificate is not in PEM"),
                 (certificate, secure.data("stranger.key"), nil, "does not belong to"),
                 (key, key, nil, "no certificate in PEM"),
                 (Data(), key, nil, "no certificate in PEM"),
