@@ -17,11 +17,12 @@ extension RequestRunner {
     ///   position. This happens once for each attempt, because a transfer may take longer than the freshness.
     func admit(_ task: TransportTask, in attempt: Int) async throws -> AdmittedTask? {
         let origin = Origin(task.request.url)
-        var (mayBeStale, needsPlace) = (false, false)
+        var (mayBeStale, isInQueue, needsPlace) = (false, false, false)
         try advance { state in
             let goesOn = state.note(task, in: attempt)
             mayBeStale = state.mayBeProcessedAgain(attempt)
-            needsPlace = state.turn != nil && state.queuePlace(of: attempt) == nil
+            isInQueue = state.turn != nil
+            needsPlace = isInQueue && state.queuePlace(of: attempt) == nil
             return goesOn
         }
         var waited = Duration.zero
@@ -36,7 +37,7 @@ extension RequestRunner {
                     return nil
                 }
             }
-            waited += try await takePlace(for: origin, in: attempt)
+            if isInQueue { waited += try await takePlace(for: origin, in: attempt) }
             if let limiter = ownLimiter { waited += try await takeSlot(of: limiter, for: origin, in: attempt) }
             if mayBeStale, waited > configuration.freshness, !isToLeaveAlone(origin, in: attempt) {
                 giveUpSlot(in: attempt)
