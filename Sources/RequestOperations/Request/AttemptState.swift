@@ -132,6 +132,29 @@ struct AttemptRights: Sendable {
     }
 }
 
+/// What the attempts of a request hold.
+extension RequestState {
+    /// The place of the queue that an attempt holds.
+    func queuePlace(of attempt: Int) -> RequestLimiter.Slot? {
+        index(of: attempt).flatMap { attempts[$0].rights?.place }
+    }
+
+    /// The circuit permit that an attempt holds.
+    func permit(of attempt: Int) -> CircuitPermit? { index(of: attempt).flatMap { attempts[$0].rights?.permit } }
+
+    /// Changes what an attempt holds. Returns `nil` and changes nothing if the attempt has released it: an attempt that was
+    /// left behind may still be taking something.
+    @discardableResult
+    mutating func changeRights<Taken>(of attempt: Int, _ change: (inout AttemptRights) -> Taken) -> Taken? {
+        index(of: attempt).flatMap { attempts[$0].changeRights(change) }
+    }
+
+    /// Takes out all that an attempt holds, or the attempt that the request goes on with.
+    mutating func takeRights(of attempt: Int? = nil) -> AttemptRights? {
+        index(of: attempt).flatMap { attempts[$0].takeRights() }
+    }
+}
+
 extension RequestError {
     /// The error, completed with what the attempt knows, where the error lacks it.
     func completed(by attempt: AttemptState?) -> RequestError {

@@ -202,7 +202,7 @@ struct RequestState: Sendable {
     }
 
     /// The index of an attempt, or of the one that the request goes on with.
-    private func index(of attempt: Int?) -> Int? {
+    func index(of attempt: Int?) -> Int? {
         attempts.indices.first { attempt == nil || attempts[$0].number == attempt }
     }
 
@@ -353,28 +353,6 @@ struct RequestState: Sendable {
         // A retry that follows has drawn nothing yet.
         if case .spent = draw { draw = .none }
         if !isStopped { phase = .deciding }
-    }
-
-    // MARK: Rights
-
-    /// The place of the queue that an attempt holds.
-    func queuePlace(of attempt: Int) -> RequestLimiter.Slot? {
-        index(of: attempt).flatMap { attempts[$0].rights?.place }
-    }
-
-    /// The circuit permit that an attempt holds.
-    func permit(of attempt: Int) -> CircuitPermit? { index(of: attempt).flatMap { attempts[$0].rights?.permit } }
-
-    /// Changes what an attempt holds. Returns `nil` and changes nothing if the attempt has released it: an attempt that was
-    /// left behind may still be taking something.
-    @discardableResult
-    mutating func changeRights<Taken>(of attempt: Int, _ change: (inout AttemptRights) -> Taken) -> Taken? {
-        index(of: attempt).flatMap { attempts[$0].changeRights(change) }
-    }
-
-    /// Takes out all that an attempt holds, or the attempt that the request goes on with.
-    mutating func takeRights(of attempt: Int? = nil) -> AttemptRights? {
-        index(of: attempt).flatMap { attempts[$0].takeRights() }
     }
 
     // MARK: Budget

@@ -1,7 +1,7 @@
 /// Runs the stages of user code that have a queue or a time limit.
 ///
 /// We never await user code in a task group, because a group cannot return before its slowest child. A stage with a
-/// limit runs in a Task of its own. Its result or the limit counts, whichever comes first.
+/// limit runs in a Task of its own. Its result counts, or the limit if that comes first.
 struct StageRunner: Sendable {
     let clock: RequestClock
     /// How long we wait for a stage that was told to stop.
