@@ -43,6 +43,16 @@ import Testing
         }
     }
 
+    @Test func `The tool and Getting started name the newest version of the changelog`() throws {
+        let changelog = try Page("CHANGELOG.md")
+        let version = try #require(changelog.text.firstMatch(of: /\n## \[(\d+\.\d+\.\d+)\] - /)).output.1
+        let tool = try String(
+            contentsOf: Package.root.appending(path: "Sources/urlrequest/Command/Tool.swift"), encoding: .utf8)
+        #expect(tool.contains("version: \"\(version)\""))
+        let article = try Page("Sources/RequestOperations/RequestOperations.docc/GettingStarted.md")
+        #expect(article.text.contains("from: \"\(version)\")"))
+    }
+
     @Test func `The check runs the readmes test command`() throws {
         let check = try String(contentsOf: Package.root.appending(path: ".ci/run"), encoding: .utf8)
         let command = try #require(readme.commands.first { $0.hasSuffix(" swift test") })

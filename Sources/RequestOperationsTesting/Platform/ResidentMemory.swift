@@ -24,7 +24,7 @@ package enum ResidentMemory {
     }
 
     /// The amount that this process has now, in bytes; 0 if the system does not report it.
-    static var now: Int {
+    package static var now: Int {
         #if canImport(Darwin)
             var info = mach_task_basic_info()
             var count = mach_msg_type_number_t(

@@ -8,9 +8,8 @@
         static let configuration = CommandConfiguration(
             commandName: "urlrequest",
             abstract: "Makes many HTTP requests, each of them persistent.",
-            // What --version prints: the section of CHANGELOG.md that this tool belongs to. At a release, the section
-            // gets its number. Put the same number here.
-            version: "Unreleased",
+            // What --version prints: the newest section of CHANGELOG.md.
+            version: "0.1.0",
             subcommands: [
                 RunCommand.self, DownloadCommand.self, UploadCommand.self, QueueCommand.self, PinsCommand.self,
                 DemoCommand.self,
