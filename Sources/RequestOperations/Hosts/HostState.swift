@@ -126,6 +126,12 @@ struct HostState {
         budgets[budget] ?? TokenBucket(budget.bucket, at: now)
     }
 
+    /// How long a retry would wait for tokens. It is the largest number if it would be refused.
+    func shortage(of tokens: Double, in budget: RetryBudget, at now: Int64) -> Int64 {
+        let wait = bucket(of: budget, at: now).wait(for: tokens, at: now)
+        return wait > 0 && budget.mode == .failing ? .max : wait
+    }
+
     // MARK: Circuits
 
     func circuit(_ breaker: CircuitBreaker) -> CircuitState { circuits[breaker] ?? CircuitState(breaker) }

@@ -96,7 +96,7 @@ final class HedgeRace: Sendable {
     ) throws(Hedging.Refusal) -> (AttemptRights, RetryDraw?) {
         let (configuration, origin) = (runner.configuration, Origin(task.request.url))
         guard Hedging.allows(task) else { throw .notRepeatable }
-        guard runner.timeLeft(by: configuration.retryPolicy) > .zero else { throw .tooLate }
+        guard runner.timeLeft > .zero else { throw .tooLate }
         let silenceEnd = configuration.hosts.visit(origin) { $0.silenceEnd(at: $1) }
         if configuration.sharesRetryAfter, silenceEnd > 0 { throw .hostLeftAlone }
         func slot(of limiter: RequestLimiter) throws(Hedging.Refusal) -> RequestLimiter.Slot {
@@ -107,7 +107,7 @@ final class HedgeRace: Sendable {
         do {
             rights.place = try queue.map { try slot(of: $0) }
             rights.slot = try runner.ownLimiter.map { try slot(of: $0) }
-            rights.permit = try runner.circuitPermit(for: origin)
+            rights.permit = try configuration.hosts.admit(to: origin, asking: configuration.circuitBreaker)?.permit
             guard let budget = configuration.retryBudget else { return (rights, nil) }
             let drawn = configuration.hosts.draw(budget.cost, from: budget, of: origin)
             guard let drawn else { throw Hedging.Refusal.budgetExhausted }

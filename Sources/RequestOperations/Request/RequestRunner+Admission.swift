@@ -2,13 +2,52 @@
 /// and leave from its host.
 ///
 /// The place in the queue comes first: an attempt has one before its request is processed. It releases the place while
-/// it waits for anything else before it is sent. Then it returns to the request's old position in the line.
+/// it waits for anything else before it is sent. Then it returns to the request's old position in the queue.
 extension RequestRunner {
+    // MARK: A network
+
+    /// Waits before a first attempt for a network. Only the deadline limits that wait.
+    ///
+    /// - Throws: `CancellationError`.
+    func awaitConnectivity(in attempt: Int) async throws {
+        let path = configuration.networkPath
+        while !path.isConnected {
+            takeOutPlace(in: attempt)?.release(isUnused: true)
+            let observer = ReachabilityObserver(path: path, countsWhatIs: true)
+            let wake = try await wait(
+                .seconds(Int64.max), or: [observer], in: attempt, as: .waitsForConnectivity, because: nil)
+            // The deadline has its own alarm. This endless wait ends by itself only if the clock cannot sleep.
+            guard case .observer = wake.reason else { return }
+        }
+    }
+
+    /// Waits in an attempt that was not sent yet.
+    ///
+    /// - Parameters:
+    ///   - delay: How long to wait.
+    ///   - observers: End the wait early.
+    ///   - attempt: The number of the attempt.
+    ///   - step: How the wait is reported.
+    ///   - reason: Why it waits, for a step that says so.
+    private func wait(
+        _ delay: Duration, or observers: [any EarlyRetryObserver] = [], in attempt: Int, as step: RequestEvent.Step,
+        because reason: WaitReason?
+    ) async throws -> Wake {
+        let wait = RetryWait(on: configuration.requestClock)
+        try advance { $0.enter(wait, in: attempt) }
+        emit(step, because: reason)
+        wait.begin(delay, or: observers, in: configuration.hosts, random: configuration.randomSource)
+        let wake = try await wait.wake
+        emit(.woke(wake.reason))
+        return wake
+    }
+
+    // MARK: Admission
+
     /// Admits a task. Waits until its host need no longer be left alone, and for its slots.
     ///
-    /// While the attempt is in the line, a response may ask all requests to leave the host alone. So the attempt checks
-    /// again when it has a slot. If it must wait, it releases the slot, waits, and returns to its old position in the
-    /// line.
+    /// While the attempt waits for a slot, a response may ask all requests to leave the host alone. So the attempt checks
+    /// again when it has a slot. If it must wait, it releases the slot, waits, and returns to its old position.
     ///
     /// - Parameters:
     ///   - task: The task to send, completed from the configuration.
@@ -26,32 +65,29 @@ extension RequestRunner {
             return goesOn
         }
         var waited = Duration.zero
-        // The attempt could wait in vain in the line of a limiter or a queue. So it asks the host first.
-        var isLeftAlone = (needsPlace || configuration.limiter != nil) && isToLeaveAlone(origin, in: attempt)
+        let longest = mayBeStale ? configuration.freshness : .seconds(Int64.max)
+        // The attempt could wait in vain for a limiter or a queue. So it asks the host first.
+        var asksFirst = needsPlace || configuration.limiter != nil
         while true {
-            if isLeftAlone {
-                giveUpPlace(in: attempt)
+            if asksFirst, isToLeaveAlone(origin, in: attempt) {
+                takeOutPlace(in: attempt)?.release(isUnused: true)
                 waited += try await leaveAlone(origin, in: attempt)
-                if mayBeStale, waited > configuration.freshness {
-                    try await takePlace(in: attempt)
-                    return nil
-                }
+                // Meanwhile another response may have asked for more time.
+                continue
             }
             if isInQueue { waited += try await takePlace(for: origin, in: attempt) }
-            if let limiter = ownLimiter { waited += try await takeSlot(of: limiter, for: origin, in: attempt) }
-            if mayBeStale, waited > configuration.freshness, !isToLeaveAlone(origin, in: attempt) {
-                giveUpSlot(in: attempt)
-                return nil
+            if waited <= longest, let limiter = ownLimiter {
+                waited += try await takeSlot(of: limiter, for: origin, in: attempt)
             }
-            if let isAwaited = try askHost(origin, in: attempt) {
+            if waited <= longest, let isAwaited = try askHost(origin, in: attempt) {
                 return AdmittedTask(attempt: attempt, task: task, isAwaited: isAwaited)
             }
-            giveUpSlot(in: attempt)
-            isLeftAlone = true
+            let slot = requestState.withLock { state in state.changeRights(of: attempt) { $0.slot.take() } ?? nil }
+            slot?.release(isUnused: true)
+            if waited > longest, !isToLeaveAlone(origin, in: attempt) { return nil }
+            asksFirst = true
         }
     }
-
-    // MARK: The queue and the limiter
 
     /// The limiter of the configuration, unless that is the queue's.
     var ownLimiter: RequestLimiter? {
@@ -64,8 +100,8 @@ extension RequestRunner {
     /// If the request was processed for another host than its original one, its place is exchanged. In a suspended
     /// queue, a request that has sent nothing yet releases its place and waits.
     ///
-    /// - Parameter origin: The host in whose line it stands. `nil` means the host of the original request, or that of the
-    ///   place that the attempt has.
+    /// - Parameter origin: The host for which it waits. `nil` means the host of the original request, or that of the place
+    ///   that the attempt has.
     @discardableResult
     func takePlace(for origin: Origin? = nil, in attempt: Int) async throws -> Duration {
         let (turn, place, wasSent) = requestState.withLock {
@@ -75,7 +111,7 @@ extension RequestRunner {
         if let place {
             guard let origin else { return .zero }
             if place.limiter.isSuspended, !wasSent {
-                giveUpPlace(in: attempt)
+                takeOutPlace(in: attempt)?.release(isUnused: true)
             } else if place.origin == origin {
                 return .zero
             } else if let exchanged = takeOutPlace(in: attempt)?.exchanged(for: origin) {
@@ -91,7 +127,7 @@ extension RequestRunner {
         }
     }
 
-    /// Where an attempt lines up in its queue.
+    /// Where an attempt waits for its queue.
     private func line(of turn: QueuePlace) -> JointWait.Line {
         let (priority, wasSent) = requestState.withLock { ($0.priority, $0.firstSent != nil) }
         return JointWait.Line(
@@ -110,7 +146,7 @@ extension RequestRunner {
         }
         return try await waitForSlot(in: attempt) { [turn, former] in
             if let slot = limiter.slotAtOnce(for: origin) { return try hold(slot: slot, in: attempt) }
-            giveUpPlace(in: attempt)
+            takeOutPlace(in: attempt)?.release(isUnused: true)
             guard let turn else {
                 let slot = try await limiter.slot(for: origin, at: place, mayBeRejected: former == nil)
                 return try hold(slot: slot, in: attempt)
@@ -145,15 +181,14 @@ extension RequestRunner {
     private func hold(
         place: RequestLimiter.Slot? = nil, slot: RequestLimiter.Slot? = nil, in attempt: Int
     ) throws {
-        let (isHeld, turn) = requestState.withLock { state in
-            let isHeld = state.changeRights(of: attempt) { rights in
-                rights.place = place ?? rights.place
-                rights.slot = slot ?? rights.slot
-                return true
+        let (held, turn): (Void?, QueuePlace?) = requestState.withLock { state in
+            let held: Void? = state.changeRights(of: attempt) { rights in
+                if let place { rights.place = place }
+                if let slot { rights.slot = slot }
             }
-            return (isHeld == true, state.turn)
+            return (held, state.turn)
         }
-        guard isHeld else {
+        guard held != nil else {
             [place, slot].compactMap { $0 }.release(isUnused: true)
             throw CancellationError()
         }
@@ -162,13 +197,17 @@ extension RequestRunner {
 
     /// Has an attempt hold a circuit permit. If the attempt has released everything, the permit is released at once.
     func hold(_ permit: CircuitPermit, in attempt: Int) {
-        let isHeld = requestState.withLock { state in
-            state.changeRights(of: attempt) { rights in
-                rights.permit = permit
-                return true
-            }
+        let held: Void? = requestState.withLock { $0.changeRights(of: attempt) { $0.permit = permit } }
+        if held == nil { permit.settle(.cancelled) }
+    }
+
+    /// Takes out the attempt's place of the queue, which the caller releases or exchanges.
+    private func takeOutPlace(in attempt: Int) -> RequestLimiter.Slot? {
+        let (place, turn) = requestState.withLock { state in
+            (state.changeRights(of: attempt) { $0.place.take() } ?? nil, state.turn)
         }
-        if isHeld != true { permit.settle(.cancelled) }
+        if let place { turn?.forget(place) }
+        return place
     }
 
     /// Releases all that an attempt holds. A second call does nothing.
@@ -178,25 +217,6 @@ extension RequestRunner {
     ///   - isUnused: Whether nothing was sent.
     func giveBack(_ outcome: @autoclosure () -> CircuitState.Outcome, isUnused: Bool = false, in attempt: Int) {
         requestState.withLock { $0.takeRights(of: attempt) }?.giveBack(outcome(), isUnused: isUnused)
-    }
-
-    /// Gives back the unused place of the queue.
-    private func giveUpPlace(in attempt: Int) {
-        takeOutPlace(in: attempt)?.release(isUnused: true)
-    }
-
-    private func takeOutPlace(in attempt: Int) -> RequestLimiter.Slot? {
-        let (place, turn) = requestState.withLock { state in
-            (state.changeRights(of: attempt) { $0.place.take() } ?? nil, state.turn)
-        }
-        if let place { turn?.forget(place) }
-        return place
-    }
-
-    /// Gives back the unused slot of the configuration's limiter.
-    private func giveUpSlot(in attempt: Int) {
-        let slot = requestState.withLock { state in state.changeRights(of: attempt) { $0.slot.take() } ?? nil }
-        slot?.release(isUnused: true)
     }
 
     // MARK: The host
@@ -238,63 +258,19 @@ extension RequestRunner {
     ///
     /// - Throws: ``RequestError/Code/retryAfterTooLong``, `CancellationError`.
     private func leaveAlone(_ origin: Origin, in attempt: Int) async throws -> Duration {
-        let (policy, hosts) = (configuration.retryPolicy, configuration.hosts)
         let wasSent = requestState.withLock { $0.firstSent != nil }
-        var waited = Duration.zero
-        var reason = WakeReason.backoff
-        // Meanwhile another response may ask for more time.
-        while reason != .retryNow {
-            let asked = hosts.visit(origin) { $0.timeLeftAlone(afterSending: wasSent, at: $1) }
-            guard asked > .zero else { break }
-            let left = timeLeft(by: policy)
-            let next = PlannedWait.spread(asked, within: left, using: configuration.randomSource)
-            // If nothing of a request was sent, a `Retry-After` of another request only delays it.
-            guard asked <= policy.maximumRetryAfter || !wasSent, next < left else {
-                throw RequestError(
-                    .retryAfterTooLong, stage: .wait,
-                    reason: "the host asked another request to wait for \(asked) more")
-            }
-            let wake = try await wait(next, in: attempt, as: .waits(next), because: .retryAfter)
-            waited += wake.waited
-            reason = wake.reason
+        let asked = configuration.hosts.visit(origin) { $0.timeLeftAlone(afterSending: wasSent, at: $1) }
+        guard asked > .zero else { return .zero }
+        let left = timeLeft
+        let spread = PlannedWait.spread(asked, within: left, using: configuration.randomSource)
+        // If nothing of a request was sent, a `Retry-After` of another request only delays it.
+        guard asked <= configuration.retryPolicy.maximumRetryAfter || !wasSent, spread < left else {
+            throw RequestError(
+                .retryAfterTooLong, stage: .wait,
+                reason: "the host asked another request to wait for \(asked) more")
         }
-        try advance { $0.note(Wake(waited: waited, reason: reason, knownEnd: .zero), in: attempt) }
-        return waited
-    }
-
-    /// Waits before a first attempt for a network. Only the deadline limits that wait.
-    ///
-    /// - Throws: `CancellationError`.
-    func awaitConnectivity(in attempt: Int) async throws {
-        let path = configuration.networkPath
-        while !path.isConnected {
-            giveUpPlace(in: attempt)
-            let observer = ReachabilityObserver(path: path, countsWhatIs: true)
-            let wake = try await wait(
-                .seconds(Int64.max), or: [observer], in: attempt, as: .waitsForConnectivity, because: nil)
-            // The deadline has its own alarm. This endless wait ends by itself only if the clock cannot sleep.
-            guard case .observer = wake.reason else { return }
-        }
-    }
-
-    /// Waits in an attempt that was not sent yet.
-    ///
-    /// - Parameters:
-    ///   - delay: How long to wait.
-    ///   - observers: End the wait early.
-    ///   - attempt: The number of the attempt.
-    ///   - step: How the wait is reported.
-    ///   - reason: Why it waits, for a step that says so.
-    private func wait(
-        _ delay: Duration, or observers: [any EarlyRetryObserver] = [], in attempt: Int, as step: RequestEvent.Step,
-        because reason: WaitReason?
-    ) async throws -> Wake {
-        let wait = RetryWait(on: configuration.requestClock)
-        try advance { $0.enter(wait, in: attempt) }
-        emit(step, because: reason)
-        wait.begin(delay, or: observers, in: configuration.hosts, random: configuration.randomSource)
-        let wake = try await wait.wake
-        emit(.woke(wake.reason))
-        return wake
+        let wake = try await wait(spread, in: attempt, as: .waits(spread), because: .retryAfter)
+        try advance { $0.note(wake, in: attempt) }
+        return wake.waited
     }
 }

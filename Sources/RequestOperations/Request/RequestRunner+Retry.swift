@@ -6,29 +6,26 @@ extension RequestRunner {
     func beginWait(_ decision: RetryDecision, after failure: AttemptFailure) throws -> RetryWait {
         try advance { !$0.isStopped }
         emit(.decided(decision))
-        switch decision {
-        case .stop:
-            let reason = configuration.retryPolicy.reasonNotToRetry(failure) ?? .decision
-            throw ending(failure.error, in: failure.stage, notRetried: reason)
-        case .fail(let error):
-            let reason = configuration.retryPolicy.reasonNotToRetry(failure) ?? .decision
-            throw ending(error, in: failure.stage, notRetried: reason, isOfAttempt: false)
-        case .retry(let delay, let observers, let restartsBackoff, let restartsCount, let request):
-            requestState.withLock { state in
-                if let request { state.original.replace(with: request) }
-                if restartsBackoff { state.failures.restartBackoff() }
-                if restartsCount { state.failures.restartCount(after: failure) }
-            }
-            let plan = try plan(delay, after: failure)
-            let wait = RetryWait(
-                knownEnd: knownEnd(after: failure), observers: observers, on: configuration.requestClock)
-            try beginWait(
-                wait, plan.delay, or: plan.observers(of: observers), after: failure, because: plan.reason)
-            return wait
+        guard case .retry(let delay, let observers, let restartsBackoff, let restartsCount, let request) = decision
+        else {
+            let ownError: (any Error)? = if case .fail(let error) = decision { error } else { nil }
+            throw ending(
+                ownError ?? failure.error, in: failure.stage,
+                notRetried: configuration.retryPolicy.reasonNotToRetry(failure) ?? .decision,
+                isOfAttempt: ownError == nil)
         }
+        requestState.withLock { state in
+            if let request { state.original.replace(with: request) }
+            if restartsBackoff { state.failures.restartBackoff() }
+            if restartsCount { state.failures.restartCount(after: failure) }
+        }
+        let plan = try plan(delay, after: failure)
+        let wait = RetryWait(knownEnd: knownEnd(after: failure), observers: observers, on: configuration.requestClock)
+        try begin(wait, plan.delay, or: plan.observers(of: observers), after: failure, because: plan.reason)
+        return wait
     }
 
-    private func beginWait(
+    private func begin(
         _ wait: RetryWait, _ delay: Duration, or observers: [any EarlyRetryObserver], after failure: AttemptFailure,
         because reason: WaitReason
     ) throws {
@@ -36,6 +33,29 @@ extension RequestRunner {
         emit(.waits(delay), because: reason)
         wait.begin(
             delay, or: observers, after: failure, in: configuration.hosts, random: configuration.randomSource)
+    }
+
+    /// Asks the host's circuit, `Retry-After` and budget about a retry that was decided.
+    ///
+    /// - Throws: The request's final error, if there is no time for the wait or no room in the budget.
+    func plan(_ delay: Duration, after failure: AttemptFailure) throws -> PlannedWait {
+        let (hosts, charge) = (configuration.hosts, charge(for: failure))
+        let open = configuration.circuitBreaker.map { breaker in
+            hosts.visit(Origin(failure.lastURL)) { $0.circuit(breaker).timeLeft(at: $1) }
+        }
+        let host = hosts.visit(Origin(failure.request.url)) { host, now in
+            PlannedWait.Host(
+                open: .nanoseconds(open ?? 0),
+                silence: configuration.sharesRetryAfter
+                    ? host.timeLeftAlone(afterSending: failure.wasSent, at: now) : .zero,
+                shortage: charge.map { host.shortage(of: $0.cost, in: $0.budget, at: now) } ?? 0)
+        }
+        do {
+            return try PlannedWait(
+                delay, after: failure, host: host, by: configuration.retryPolicy, using: configuration.randomSource)
+        } catch {
+            throw ending(refusal: error, after: failure)
+        }
     }
 
     /// Replaces the delay and the observers of the wait before the next attempt, if that is under way.
@@ -47,36 +67,31 @@ extension RequestRunner {
         if isReplaced { emit(.waits(delay), because: .backoff) }
     }
 
-    /// What follows a wait.
-    enum AfterWait {
-        /// A second wait, for room in the budget.
-        case waits(RetryWait)
-        /// The next attempt. Its wake covers both waits.
-        case attempt(after: Wake)
-    }
-
     /// Called when the wait after a failed attempt is over. Draws the retry on the budget, which may require a second
     /// wait.
     ///
     /// Every retry is drawn here, once. A retry that the recovery of its host released needs no room. A retry that
     /// `retryNow()` woke does not wait for room.
     ///
+    /// - Parameter wake: What ended the wait. After a second wait it becomes that of both.
+    /// - Returns: The second wait. `nil` if the next attempt follows.
     /// - Throws: The request's final error, if there is no room.
-    func goOn(after wake: Wake) throws -> AfterWait {
+    func goOn(after wake: inout Wake) throws -> RetryWait? {
         emit(.woke(wake.reason))
         guard case .waiting(let wait, let failure) = requestState.withLock({ $0.phase }) else {
             throw CancellationError()
         }
         if case .budget(let first) = wait.purpose {
             if wake.release != nil { takeBackDraw() }
-            return .attempt(after: wake.following(first))
+            wake = wake.following(first)
+            return nil
         }
         let room = try draw(after: wake, failure)
-        guard room > .zero else { return .attempt(after: wake) }
+        guard room > .zero else { return nil }
         let second = RetryWait(
             for: .budget(after: wake), knownEnd: knownEnd(after: failure), on: configuration.requestClock)
-        try beginWait(second, room, or: wait.tabledObservers, after: failure, because: .budget)
-        return .waits(second)
+        try begin(second, room, or: wait.tabledObservers, after: failure, because: .budget)
+        return second
     }
 
     /// Draws a retry on the budget.
@@ -86,80 +101,38 @@ extension RequestRunner {
     private func draw(after wake: Wake, _ failure: AttemptFailure) throws -> Duration {
         // The draw for an attempt that was not sent.
         takeBackDraw()
-        guard wake.release == nil, let budget = budget(after: failure) else { return .zero }
+        guard wake.release == nil, let (budget, cost) = charge(for: failure) else { return .zero }
         let (hosts, origin) = (configuration.hosts, Origin(failure.request.url))
-        let cost = budget.cost(after: failure.error, status: failure.head?.status)
-        guard wake.reason != .retryNow else {
+        let drawn: (wait: Duration, draw: RetryDraw)?
+        if wake.reason == .retryNow {
             // Only tokens that come back with time can be taken before they are there.
             guard !budget.countsSuccesses else { return .zero }
             hosts.visit(origin) { $0.spend(cost, of: budget, at: $1) }
-            keep(RetryDraw(cost, from: budget, of: origin, in: hosts))
-            return .zero
+            drawn = (.zero, RetryDraw(cost, from: budget, of: origin, in: hosts))
+        } else {
+            drawn = hosts.draw(cost, from: budget, of: origin, within: timeLeft)
         }
-        let drawn = hosts.draw(cost, from: budget, of: origin, within: timeLeft(by: configuration.retryPolicy))
-        guard let (wait, draw) = drawn else { throw ending(Self.exhausted(failure), after: failure) }
-        keep(draw)
-        return wait
-    }
-
-    private func keep(_ draw: RetryDraw) {
+        guard let (wait, draw) = drawn else { throw ending(refusal: failure.exhaustedBudget, after: failure) }
         // The request may have ended meanwhile.
         if !requestState.withLock({ $0.note(draw) }) { draw.takeBack() }
+        return wait
     }
 
     private func takeBackDraw() {
         requestState.withLock { $0.takeUnusedDraw() }?.takeBack()
     }
 
-    /// Asks the host's circuit, `Retry-After` and budget about a retry that was decided.
-    ///
-    /// - Throws: The request's final error, if there is no time for the wait or no room in the budget.
-    func plan(_ delay: Duration, after failure: AttemptFailure) throws -> PlannedWait {
-        let (policy, hosts, origin) = (configuration.retryPolicy, configuration.hosts, Origin(failure.request.url))
-        let open = policy.circuitBreaker.map { breaker in
-            hosts.visit(Origin(failure.lastURL)) { Duration.nanoseconds($0.circuit(breaker).timeLeft(at: $1)) }
-        }
-        let silence =
-            configuration.sharesRetryAfter
-            ? hosts.visit(origin) { $0.timeLeftAlone(afterSending: failure.wasSent, at: $1) } : .zero
-        let refusal: PlannedWait.Refusal
-        do {
-            let wait = try PlannedWait(
-                delay, after: failure, host: PlannedWait.Host(open: open ?? .zero, silence: silence),
-                by: policy, using: configuration.randomSource)
-            guard isExhausted(for: failure, within: policy.timeLeft(after: failure) - wait.delay) else { return wait }
-            refusal = Self.exhausted(failure)
-        } catch {
-            refusal = error
-        }
-        throw ending(refusal, after: failure)
+    /// The budget for the retry after a failure, and what the retry takes from it. A refused attempt was not sent, and a
+    /// shortage on this side is not the host's fault. Neither draws on a budget.
+    private func charge(for failure: AttemptFailure) -> (budget: RetryBudget, cost: Double)? {
+        guard !failure.wasRefused, failure.codeOfOurs != .outOfLocalResources, let budget = configuration.retryBudget
+        else { return nil }
+        return (budget, budget.cost(after: failure.error, status: failure.head?.status))
     }
 
-    /// Whether the budget certainly has no room for the retry after a failure.
-    private func isExhausted(for failure: AttemptFailure, within left: Duration) -> Bool {
-        guard let budget = budget(after: failure) else { return false }
-        let cost = budget.cost(after: failure.error, status: failure.head?.status)
-        let wait = configuration.hosts.visit(Origin(failure.request.url)) {
-            $0.bucket(of: budget, at: $1).wait(for: cost, at: $1)
-        }
-        return wait > 0 && (budget.mode == .failing || wait >= left.nanoseconds)
-    }
-
-    private func ending(_ refusal: PlannedWait.Refusal, after failure: AttemptFailure) -> any Error {
-        ending(
-            refusal.error, in: failure.stage, notRetried: refusal.error.reason.map { .said($0) }, isOfAttempt: false)
-    }
-
-    private static func exhausted(_ failure: AttemptFailure) -> PlannedWait.Refusal {
-        PlannedWait.Refusal(
-            .retryBudgetExhausted, after: failure,
-            reason: "there were too many retries to the host, in proportion to its requests")
-    }
-
-    /// The budget for the retry after a failure. A refused attempt was not sent, and a shortage on this side is not the
-    /// host's fault. Neither draws on a budget.
-    private func budget(after failure: AttemptFailure) -> RetryBudget? {
-        failure.wasRefused || failure.codeOfOurs == .outOfLocalResources ? nil : configuration.retryBudget
+    /// The request's final error, if a retry that was decided is refused.
+    private func ending(refusal: RequestError, after failure: AttemptFailure) -> any Error {
+        ending(refusal, in: failure.stage, notRetried: refusal.reason.map { .said($0) }, isOfAttempt: false)
     }
 
     /// The time until which a failed request's host must be left alone, as far as it is known now.
@@ -169,11 +142,12 @@ extension RequestRunner {
     }
 
     /// The time within which the next attempt must begin.
-    func timeLeft(by policy: RetryPolicy) -> Duration {
+    var timeLeft: Duration {
         let moment = now
         let (elapsed, sinceSending) = requestState.withLock {
             ($0.elapsed(at: moment), $0.elapsedSinceSending(at: moment))
         }
-        return policy.timeLeft(elapsed: sinceSending, untilDeadline: configuration.deadline.map { $0 - elapsed })
+        return configuration.retryPolicy.timeLeft(
+            elapsed: sinceSending, untilDeadline: configuration.deadline.map { $0 - elapsed })
     }
 }

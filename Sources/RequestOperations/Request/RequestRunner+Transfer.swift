@@ -16,13 +16,8 @@ extension RequestRunner {
         _ admitted: AdmittedTask, _ attempt: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let sent = try beginSending(admitted)
-        do {
-            let value = try await stageRunner.run(.transfer, limit: configuration.attemptTimeLimit, attempt)
-            giveBack(.succeeded, in: sent.attempt)
-            return value
-        } catch {
-            giveBack(outcome(of: error), in: sent.attempt)
-            throw error
+        return try await releasing(sent.attempt) {
+            try await stageRunner.run(.transfer, limit: configuration.attemptTimeLimit, attempt)
         }
     }
 
@@ -30,12 +25,17 @@ extension RequestRunner {
     ///
     /// The attempt's time limit may leave it behind. It then ends at its next step.
     func transfer(_ sent: AdmittedTask, validate: @escaping HeadValidation) async throws -> TransportResponse {
+        try await releasing(sent.attempt) { try await follow(sent, validate) }
+    }
+
+    /// Runs what an attempt does with its rights, and then releases them.
+    private func releasing<Value>(_ attempt: Int, _ body: () async throws -> Value) async throws -> Value {
         do {
-            let response = try await follow(sent, validate)
-            giveBack(.succeeded, in: sent.attempt)
-            return response
+            let value = try await body()
+            giveBack(.succeeded, in: attempt)
+            return value
         } catch {
-            giveBack(outcome(of: error), in: sent.attempt)
+            giveBack(outcome(of: error), in: attempt)
             throw error
         }
     }
@@ -44,18 +44,15 @@ extension RequestRunner {
     private func beginSending(_ admitted: AdmittedTask) throws -> AdmittedTask {
         var sent = admitted
         let moment = now
-        let (goesOn, wantsNewConnection) = requestState.withLock { state in
+        let goesOn = requestState.withLock { state in
             sent.queue = state.turn?.limiter
-            return (
-                state.beginSending(admitted.attempt, at: moment, isAwaited: admitted.isAwaited),
-                state.failures.lostReusedConnection
-            )
+            if state.failures.lostReusedConnection { sent.task.wantsNewConnection = true }
+            return state.beginSending(admitted.attempt, at: moment, isAwaited: admitted.isAwaited)
         }
         guard goesOn else {
             giveBack(.cancelled, isUnused: true, in: sent.attempt)
             throw CancellationError()
         }
-        if wantsNewConnection { sent.task.wantsNewConnection = true }
         return sent
     }
 
@@ -81,7 +78,6 @@ extension RequestRunner {
             } catch let detour as Detour {
                 hop.task = try task(following: detour, of: hop, &visited)
             }
-            try enterHost(of: hop)
         }
     }
 
@@ -143,59 +139,46 @@ extension RequestRunner {
 
     // MARK: Redirects
 
-    /// The task of the next hop.
+    /// The task of the next hop. The attempt then has the permit of its host. The place and the slot of the attempt stay
+    /// those of the first host.
     private func task(
         following detour: Detour, of hop: AdmittedTask, _ visited: inout [RedirectPolicy.Hop]
     ) throws -> TransportTask {
         hostAnswered(hop)
-        guard case .redirect(let redirect, let target) = detour else { return hop.task.withoutExpectation }
-        visited.append(RedirectPolicy.Hop(hop.task.request))
-        var next = try configuration.redirects.next(after: redirect, to: target, task: hop.task, visited: visited)
-        if let authentication = configuration.authentication {
-            next.request = authentication.authorized(next.request)
+        var next = hop.task
+        switch detour {
+        case .withoutExpectation:
+            next.request.setValue(nil, forHTTPHeaderField: "Expect")
+            next.expectsNothing = true
+        case .redirect(let redirect, let target):
+            visited.append(RedirectPolicy.Hop(next.request))
+            next = try configuration.redirects.next(after: redirect, to: target, task: next, visited: visited)
+            if let authentication = configuration.authentication {
+                next.request = authentication.authorized(next.request)
+            }
+            try advance { $0.follow(target, in: hop.attempt) }
+            emit(.redirected(from: redirect.url, to: target))
         }
-        try advance { $0.follow(target, in: hop.attempt) }
-        emit(.redirected(from: redirect.url, to: target))
-        return next
-    }
-
-    /// Asks for the circuit of the next host. The place and the slots of the attempt stay those of the first host.
-    private func enterHost(of hop: AdmittedTask) throws {
-        if configuration.circuitBreaker != nil {
-            let origin = Origin(hop.task.request.url)
+        if let breaker = configuration.circuitBreaker {
+            let origin = Origin(next.request.url)
             let (first, current) = requestState.withLock { state in
                 let first = state.changeRights(of: hop.attempt) { $0.takePermit(unlessFor: origin) } ?? nil
                 return (first, state.permit(of: hop.attempt))
             }
             // A redirect to another host shows that the first host works, whatever the other one does.
             first?.settle(.succeeded)
-            if current == nil, let permit = try circuitPermit(for: origin) { hold(permit, in: hop.attempt) }
+            if current == nil, let permit = try configuration.hosts.admit(to: origin, asking: breaker)?.permit {
+                hold(permit, in: hop.attempt)
+            }
         }
         try advance { $0.enter(.transfer, in: hop.attempt) }
+        return next
     }
 
     /// The host has answered as it should, whatever happens to the rest of its response.
     private func hostAnswered(_ hop: AdmittedTask) {
         guard configuration.circuitBreaker != nil else { return }
         requestState.withLock { $0.permit(of: hop.attempt) }?.answered()
-    }
-
-    /// Asks the circuit of a host for a permit. Returns `nil` if the policy has no breaker.
-    ///
-    /// - Throws: ``RequestError/Code/circuitOpen``.
-    func circuitPermit(for origin: Origin) throws(RequestError) -> CircuitPermit? {
-        guard let breaker = configuration.circuitBreaker else { return nil }
-        return try configuration.hosts.admit(to: origin, asking: breaker)?.permit
-    }
-
-    /// Records what a response said about its host, for other requests to it.
-    func noteRetryAfter(of head: ResponseHead, at date: Date = Date()) {
-        guard configuration.sharesRetryAfter else { return }
-        let policy = configuration.retryPolicy
-        guard policy.sharesRetryAfter(of: head.status), let asked = head.retryAfter(at: date) else { return }
-        configuration.hosts.visit(Origin(head.url)) {
-            $0.leaveAlone(for: asked, keeping: policy.maximumRetryAfter, at: $1)
-        }
     }
 }
 
@@ -223,14 +206,6 @@ extension TransportTask {
         let field = request.value(forHTTPHeaderField: "Expect")?.lowercased() ?? ""
         return body.isReplayable && !expectsNothing
             && (head.refusesAddedExpectation || field.contains("100-continue"))
-    }
-
-    /// The task without an expectation.
-    fileprivate var withoutExpectation: TransportTask {
-        var task = self
-        task.request.setValue(nil, forHTTPHeaderField: "Expect")
-        task.expectsNothing = true
-        return task
     }
 
     /// Performs the task with its own function, or with the transport.

@@ -27,40 +27,29 @@ final class RequestRunner: IdempotencyKeySource {
     /// What the attempts are.
     var work: AttemptedWork { requestState.withLock { $0.work } }
 
-    func retryNow() {
-        requestState.withLock { $0.wait }?.end(with: .retryNow)
-    }
+    // MARK: Beginning
 
     func becameReady() {
         let moment = now
         requestState.withLock { $0.becameReady(at: moment) }
     }
 
-    func becameUnready() {
-        requestState.withLock { $0.becameUnready() }
-    }
-
-    // MARK: Beginning and end
-
-    /// Begins the request.
+    /// Begins a request that has a deadline. Its alarm is cancelled when the request ends.
     ///
-    /// - Parameter place: Where a queue started it, if one did. On a lent place, the attempts take none.
-    func begin(on place: QueuePlace?) {
-        let (moment, date) = (now, Date())
-        let slot = place?.slot
-        let listeners = requestState.withLock { state in
+    /// - Parameters:
+    ///   - place: Where a queue started it, if one did. On a lent place, the attempts take none.
+    ///   - deadline: The time from when the operation became ready.
+    ///   - onDeadline: Called once, with the error of the request, unless the request ends first.
+    /// - Throws: A ``RequestError`` with the code `timedOut` if the deadline has already passed, in a queue.
+    func begin(
+        on place: QueuePlace?, until deadline: Duration, onDeadline: @escaping @Sendable (RequestError) -> Void
+    ) throws {
+        let (moment, date, slot) = (now, Date(), place?.slot)
+        let (left, listeners) = requestState.withLock { state in
             state.begin(on: date, at: moment, in: place, holding: slot)
-            return state.events
+            return (deadline - state.elapsed(at: moment), state.events)
         }
         emit(.began, to: configuredEvents ?? listeners)
-    }
-
-    /// Sets the alarm of the request's deadline. It is cancelled when the request ends.
-    ///
-    /// - Throws: A ``RequestError`` with the code `timedOut` if the deadline has already passed, in a queue.
-    func setAlarm(at deadline: Duration, onDeadline: @escaping @Sendable (RequestError) -> Void) throws {
-        let moment = now
-        let left = deadline - requestState.withLock { $0.elapsed(at: moment) }
         guard left > .zero else { throw passed(deadline) }
         let alarm = configuration.requestClock.alarm(after: left) { [weak self] in
             // Listeners to the end must not delay other deadlines.
@@ -71,58 +60,13 @@ final class RequestRunner: IdempotencyKeySource {
         if !requestState.withLock({ $0.keep(alarm) }) { alarm.cancel() }
     }
 
-    func stop() {
-        let remains = requestState.withLock { $0.stop() }
-        remains.place?.release(isUnused: true)
-        remains.wait?.cancel()
-    }
-
-    /// Called when the operation ended without waiting any longer for the running stage.
-    func wasAbandoned() {
-        let (stage, rights) = requestState.withLock { state in
-            (state.stage, state.attempts.map(\.number).compactMap { state.takeRights(of: $0) })
-        }
-        for rights in rights { rights.giveBack(.cancelled) }
-        leaveBehind(stage)
-    }
-
-    /// Counts a stage that was left behind, and reports it once.
-    ///
-    /// The operation and a stage's time limit may both report the last stage. The event line drops the second report. So
-    /// `abandoned` always comes before `ended`.
-    func leaveBehind(_ stage: RequestError.Stage) {
-        let (isNews, isLast) = requestState.withLock { $0.leaveBehind() }
-        if isNews { AbandonedStages.countOne() }
-        guard isLast else { return emit(.abandoned(stage)) }
-        events?.tellLastStage(RequestEvent(id: id, step: .abandoned(stage)))
-    }
-
-    /// Called when the operation has its result. Nothing is reported about the request afterwards.
-    func ended(_ error: (any Error)?) {
-        // After a success the attempts have ended.
-        let moment = error == nil ? nil : now
-        let (remains, listeners) = requestState.withLock { ($0.end(error, at: moment), $0.events) }
-        remains.place?.release(isUnused: true)
-        remains.rights?.giveBack(.cancelled, isUnused: true)
-        remains.alarm?.cancel()
-        remains.draw?.takeBack()
-        if let progress = remains.progress {
-            if error == nil { progress.finish() } else { progress.end() }
-        }
-        remains.release?.settle(.passesOn)
-        emit(.ended(error), to: configuredEvents ?? listeners)
-    }
-
-    // MARK: Attempts
-
     /// Begins an attempt, and the request if it has not begun.
     ///
     /// - Returns: The number of the attempt, and whether a queue gives it a place.
     func beginAttempt(
         after wake: Wake?, priority: Operation.QueuePriority, on place: QueuePlace?
     ) throws -> (number: Int, isInQueue: Bool) {
-        let (moment, date) = (now, Date())
-        let slot = place?.slot
+        let (moment, date, slot) = (now, Date(), place?.slot)
         let (isFirst, number, isInQueue, listeners) = requestState.withLock { state in
             let isFirst = state.begin(on: date, at: moment, in: place, holding: slot)
             let number = state.beginAttempt(after: wake, at: moment, on: date, priority: priority)
@@ -132,98 +76,6 @@ final class RequestRunner: IdempotencyKeySource {
         guard let number else { throw CancellationError() }
         emit(.attemptBegan(number), to: listeners)
         return (number, isInQueue)
-    }
-
-    /// Called when the running attempt has its value.
-    func succeeded() {
-        let moment = now
-        let (body, release, isAwaited) = requestState.withLock { state in
-            let remains = state.succeed(at: moment)
-            return (remains.body, remains.release, state.isAwaited)
-        }
-        withExtendedLifetime(body) {}
-        noteSuccess(release, isAwaited: isAwaited)
-    }
-
-    /// Called when the running attempt has failed.
-    func fail(_ error: any Error) -> AttemptFailure {
-        let error = ProblemDetails.noted(in: configuration.errorBodyDecoder?.explained(error) ?? error)
-        let context = failureContext
-        // The failure of a parallel attempt was reported before.
-        let (isNews, failure, release, rights) = requestState.withLock { state in
-            (state.isAttempting, state.fail(error, in: context), state.takeRelease(), state.takeRights())
-        }
-        // An attempt that was sent has already released everything.
-        rights?.giveBack(.cancelled, isUnused: true)
-        if let release { settle(release, by: error) }
-        if isNews { report(failure, of: error) }
-        return failure
-    }
-
-    /// Reports a failed attempt to the registry of hosts and to the listener of events.
-    ///
-    /// - Parameter error: What the attempt threw. If a head was rejected, the registry already knows its `Retry-After`, from
-    ///   before the slot was released.
-    func report(_ failure: AttemptFailure, of error: any Error) {
-        let isNoted = failure.stage == .validate && error is TransferFailure
-        if !isNoted, let head = failure.head { noteRetryAfter(of: head, at: failure.date) }
-        emit(.attemptFailed(failure))
-    }
-
-    var failureContext: RequestState.FailureContext {
-        RequestState.FailureContext(
-            id: id, deadline: configuration.deadline, moment: now, hosts: configuration.hosts)
-    }
-
-    // MARK: What an attempt shows about its host
-
-    /// Records that the attempt's response was accepted and decoded.
-    ///
-    /// - Parameters:
-    ///   - release: The release of the attempt, if it had one.
-    ///   - isAwaited: Whether other requests waited for the host when the attempt was sent, or it was a probe.
-    func noteSuccess(_ release: Release?, isAwaited: Bool) {
-        release?.settle(.succeeded)
-        let refund = configuration.retryBudget?.refund
-        // Usually nothing waits for a success.
-        guard isAwaited && release == nil || refund != nil else { return }
-        let (hosts, budget) = (configuration.hosts, configuration.retryBudget)
-        let (request, isFirst, draw) = requestState.withLock {
-            ($0.attempt()?.request, $0.failures.lastFailed == nil, $0.spentDraw)
-        }
-        let origin = Origin(request?.url)
-        if let draw {
-            draw.succeeded()
-        } else if isFirst, let budget, let refund {
-            hosts.visit(origin) { $0.give(refund, to: budget, at: $1) }
-        }
-        if isAwaited, release == nil { hosts.tell(.success, to: origin) }
-    }
-
-    /// Records that a released attempt has failed.
-    ///
-    /// An attempt that was not sent says nothing about the host. The cause, such as a full line or an adapter, may stop
-    /// the next one too. So no other attempt takes its place.
-    func settle(_ release: Release, by error: any Error) {
-        let outcome: Release.Outcome? =
-            switch outcome(of: error) {
-            case _ where (error as? RequestError)?.code == .circuitOpen: nil
-            case .failed: .failed
-            case .succeeded: .passesOn
-            case .cancelled: error is TransferFailure ? .passesOn : nil
-            }
-        release.settle(outcome)
-    }
-
-    /// What an attempt that ended with an error shows about its host.
-    func outcome(of error: any Error) -> CircuitState.Outcome {
-        let policy = configuration.retryPolicy
-        guard work.isOther, !(error is RequestError), !error.meansCancellation else {
-            return policy.outcome(of: error)
-        }
-        // A permanent error of other work shows nothing about the host. Nor does an error after a cancel.
-        let isTransient = policy.isTransient?(error) ?? true
-        return isTransient && !Task.isCancelled ? .failed : .cancelled
     }
 
     // MARK: Stages
@@ -254,6 +106,16 @@ final class RequestRunner: IdempotencyKeySource {
         }
     }
 
+    /// Changes the state, unless the request or the attempt has been stopped. Returns who listens to the events.
+    ///
+    /// - Throws: `CancellationError` if it has.
+    @discardableResult
+    func advance(_ change: (inout RequestState) -> Bool) throws -> RequestEventLine? {
+        let (goesOn, listeners) = requestState.withLock { (change(&$0), $0.events) }
+        guard goesOn else { throw CancellationError() }
+        return configuredEvents ?? listeners
+    }
+
     /// Runs the configuration's adapters.
     func adapt(_ request: URLRequest) async throws -> URLRequest {
         var adapted = request
@@ -271,24 +133,17 @@ final class RequestRunner: IdempotencyKeySource {
         return requestState.withLock { $0.original.keep(new) }
     }
 
-    /// Records an error that the decoder threw, rather than an override of `decode`.
-    func noteDecoderError(_ error: any Error) {
-        requestState.withLock { state in
-            if !state.attempts.isEmpty { state.attempts[0].noteDecoderError(error) }
+    /// Completes a task from the configuration, and has it report its progress if someone has asked for that.
+    func complete(_ task: inout TransportTask, isProcessedByAdapters: Bool) {
+        task.complete(from: settings, isProcessedByAdapters: isProcessedByAdapters)
+        guard let progress = requestState.withLock({ $0.progress }) else { return }
+        progress.beginAttempt()
+        let isUpload = task.isUpload
+        task.onProgress = { [listener = task.onProgress, clock = configuration.requestClock] transfer in
+            progress.report(isUpload ? transfer.ofBodySent : transfer, at: clock.now)
+            listener?(transfer)
         }
     }
-
-    /// Changes the state, unless the request or the attempt has been stopped. Returns who listens to the events.
-    ///
-    /// - Throws: `CancellationError` if it has.
-    @discardableResult
-    func advance(_ change: (inout RequestState) -> Bool) throws -> RequestEventLine? {
-        let (goesOn, listeners) = requestState.withLock { (change(&$0), $0.events) }
-        guard goesOn else { throw CancellationError() }
-        return configuredEvents ?? listeners
-    }
-
-    // MARK: Progress
 
     /// The progress of the operation.
     ///
@@ -304,16 +159,152 @@ final class RequestRunner: IdempotencyKeySource {
         return progress
     }
 
-    /// Completes a task from the configuration, and has it report its progress if someone has asked for that.
-    func complete(_ task: inout TransportTask, isProcessedByAdapters: Bool) {
-        task.complete(from: settings, isProcessedByAdapters: isProcessedByAdapters)
-        guard let progress = requestState.withLock({ $0.progress }) else { return }
-        progress.beginAttempt()
-        let isUpload = task.isUpload
-        task.onProgress = { [listener = task.onProgress, clock = configuration.requestClock] transfer in
-            progress.report(isUpload ? transfer.ofBodySent : transfer, at: clock.now)
-            listener?(transfer)
+    // MARK: The outcome of an attempt
+
+    /// Called when the running attempt has its value.
+    func succeeded() {
+        let moment = now
+        // The body is freed outside the lock.
+        let (ended, isAwaited) = requestState.withLock { ($0.succeed(at: moment), $0.isAwaited) }
+        ended.release?.settle(.succeeded)
+        let budget = configuration.retryBudget
+        let isNews = isAwaited && ended.release == nil
+        // Usually nothing waits for a success.
+        guard isNews || budget?.refund != nil else { return }
+        let (request, isFirst, draw) = requestState.withLock {
+            ($0.attempt()?.request, $0.failures.lastFailed == nil, $0.spentDraw)
         }
+        let origin = Origin(request?.url)
+        if let draw {
+            draw.succeeded()
+        } else if isFirst, let budget, let refund = budget.refund {
+            configuration.hosts.visit(origin) { $0.give(refund, to: budget, at: $1) }
+        }
+        if isNews { configuration.hosts.tell(.success, to: origin) }
+    }
+
+    /// Called when the running attempt has failed.
+    func fail(_ error: any Error) -> AttemptFailure {
+        let error = ProblemDetails.noted(in: configuration.errorBodyDecoder?.explained(error) ?? error)
+        let context = failureContext
+        // The failure of a parallel attempt was reported before.
+        let (isNews, failure, release, rights) = requestState.withLock { state in
+            (state.isAttempting, state.fail(error, in: context), state.takeRelease(), state.takeRights())
+        }
+        // An attempt that was sent has already released everything.
+        rights?.giveBack(.cancelled, isUnused: true)
+        if let release {
+            let outcome = outcome(of: error)
+            // An attempt that was not sent says nothing about the host. The cause, such as a full line or an adapter, may
+            // stop the next one too. So no other attempt takes its place.
+            let wasSent = outcome != .cancelled || error is TransferFailure
+            let isRefused = (error as? RequestError)?.code == .circuitOpen
+            release.settle(isRefused || !wasSent ? nil : outcome == .failed ? .failed : .passesOn)
+        }
+        if isNews { report(failure, of: error) }
+        return failure
+    }
+
+    var failureContext: RequestState.FailureContext {
+        RequestState.FailureContext(
+            id: id, deadline: configuration.deadline, moment: now, hosts: configuration.hosts)
+    }
+
+    /// Reports a failed attempt to the registry of hosts and to the listener of events.
+    ///
+    /// - Parameter error: What the attempt threw. If a head was rejected, the registry already knows its `Retry-After`, from
+    ///   before the slot was released.
+    func report(_ failure: AttemptFailure, of error: any Error) {
+        let isNoted = failure.stage == .validate && error is TransferFailure
+        if !isNoted, let head = failure.head { noteRetryAfter(of: head, at: failure.date) }
+        emit(.attemptFailed(failure))
+    }
+
+    /// Records what a response said about its host, for other requests to it.
+    func noteRetryAfter(of head: ResponseHead, at date: Date = Date()) {
+        guard configuration.sharesRetryAfter else { return }
+        let policy = configuration.retryPolicy
+        guard policy.sharesRetryAfter(of: head.status), let asked = head.retryAfter(at: date) else { return }
+        configuration.hosts.visit(Origin(head.url)) {
+            $0.leaveAlone(for: asked, keeping: policy.maximumRetryAfter, at: $1)
+        }
+    }
+
+    /// What an attempt that ended with an error shows about its host.
+    func outcome(of error: any Error) -> CircuitState.Outcome {
+        let policy = configuration.retryPolicy
+        guard work.isOther, !(error is RequestError), !error.meansCancellation else {
+            return policy.outcome(of: error)
+        }
+        // A permanent error of other work shows nothing about the host. Nor does an error after a cancel.
+        let isTransient = policy.isTransient?(error) ?? true
+        return isTransient && !Task.isCancelled ? .failed : .cancelled
+    }
+
+    // MARK: The end
+
+    func stop() {
+        requestState.withLock { $0.stop() }.free()
+    }
+
+    /// Called when the operation ended without waiting any longer for the running stage.
+    func wasAbandoned() {
+        let (stage, rights) = requestState.withLock { state in
+            (state.stage, state.attempts.map(\.number).compactMap { state.takeRights(of: $0) })
+        }
+        for rights in rights { rights.giveBack(.cancelled) }
+        leaveBehind(stage)
+    }
+
+    /// Counts a stage that was left behind, and reports it once.
+    ///
+    /// The operation and a stage's time limit may both report the last stage. The event line drops the second report. So
+    /// `abandoned` always comes before `ended`.
+    func leaveBehind(_ stage: RequestError.Stage) {
+        let (isNews, isLast) = requestState.withLock { $0.leaveBehind() }
+        if isNews { AbandonedStages.countOne() }
+        guard isLast else { return emit(.abandoned(stage)) }
+        events?.tellLastStage(RequestEvent(id: id, step: .abandoned(stage)))
+    }
+
+    /// Called when the operation has its result. Nothing is reported about the request afterwards.
+    func ended(_ error: (any Error)?) {
+        // After a success the attempts have ended.
+        let moment = error == nil ? nil : now
+        let (remains, progress, listeners) = requestState.withLock {
+            ($0.end(error, at: moment), $0.progress, $0.events)
+        }
+        remains.free()
+        if let progress {
+            if error == nil { progress.finish() } else { progress.end() }
+        }
+        emit(.ended(error), to: configuredEvents ?? listeners)
+    }
+
+    /// The error of a request whose deadline has passed.
+    private func passed(_ deadline: Duration) -> RequestError {
+        let moment = now
+        var state = requestState.withLock { $0 }
+        let error = RequestError(.timedOut, stage: state.stage, reason: "the deadline of \(deadline) passed")
+        state.endAttempts(error, at: moment)
+        return state.finalError(error, stage: state.stage, of: id, notRetried: .deadline)
+    }
+
+    /// The request's final error.
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - stage: The stage that failed.
+    ///   - notRetried: Why no further attempt follows.
+    ///   - isOfAttempt: Whether it is the error of the attempt, rather than one that a decision puts in its place.
+    func ending(
+        _ error: any Error, in stage: RequestError.Stage, notRetried: NotRetried? = nil, isOfAttempt: Bool = true
+    ) -> any Error {
+        guard !error.meansCancellation else { return CancellationError() }
+        // A copy, because the error may run the user's code when it describes itself.
+        let state = requestState.withLock { $0 }
+        return state.finalError(
+            error, stage: stage, of: id, notRetried: notRetried, isOfAttempt: isOfAttempt)
     }
 
     // MARK: Events
@@ -339,34 +330,6 @@ final class RequestRunner: IdempotencyKeySource {
         var event = RequestEvent(id: id, step: step())
         event.waitReason = reason
         events.tell(event)
-    }
-
-    // MARK: The error of the request
-
-    /// The error of a request whose deadline has passed.
-    func passed(_ deadline: Duration) -> RequestError {
-        let moment = now
-        let state = requestState.withLock { $0 }
-        let timedOut = RequestError(.timedOut, stage: state.stage, reason: "the deadline of \(deadline) passed")
-        return state.finalError(
-            timedOut, stage: state.stage, of: id, notRetried: .deadline, endingAttemptAt: moment)
-    }
-
-    /// The request's final error.
-    ///
-    /// - Parameters:
-    ///   - error: The error.
-    ///   - stage: The stage that failed.
-    ///   - notRetried: Why no further attempt follows.
-    ///   - isOfAttempt: Whether it is the error of the attempt, rather than one that a decision puts in its place.
-    func ending(
-        _ error: any Error, in stage: RequestError.Stage, notRetried: NotRetried? = nil, isOfAttempt: Bool = true
-    ) -> any Error {
-        guard !error.meansCancellation else { return CancellationError() }
-        // A copy, because the error may run the user's code when it describes itself.
-        let state = requestState.withLock { $0 }
-        return state.finalError(
-            error, stage: stage, of: id, notRetried: notRetried, isOfAttempt: isOfAttempt)
     }
 }
 

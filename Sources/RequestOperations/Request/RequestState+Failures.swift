@@ -16,6 +16,11 @@ extension RequestState {
         return TransportResponse(head: head, bodySize: record.bodySize, timings: record.timings)
     }
 
+    /// Records an error that the decoder threw, rather than an override of `decode`.
+    mutating func noteDecoderError(_ error: any Error) {
+        if !attempts.isEmpty { attempts[0].noteDecoderError(error) }
+    }
+
     /// What a failure is made from, besides the state.
     struct FailureContext {
         var id: RequestID?
@@ -115,18 +120,15 @@ extension RequestState {
     ///   - id: The id of the request.
     ///   - notRetried: Why no further attempt follows.
     ///   - isOfAttempt: Whether it is the error of the last attempt, rather than one that a decision puts in its place.
-    ///   - moment: The time, if the running attempt ends too. `nil` if it does not.
     func finalError(
         _ error: any Error, stage: RequestError.Stage, of id: RequestID? = nil, notRetried: NotRetried? = nil,
-        isOfAttempt: Bool = true, endingAttemptAt moment: Duration? = nil
+        isOfAttempt: Bool = true
     ) -> RequestError {
         let attempt = attempt()
         let isOfDecoder = isOfAttempt && attempt?.isOfDecoder(error) == true
         var final = RequestError(wrapping: error, stage: stage, isOfDecoder: isOfDecoder)
             .about(attempt?.request ?? original.value, id, as: work, notRetried: notRetried).completed(by: attempt)
-        var ended = self
-        if let moment { ended.endAttempts(error, at: moment) }
-        final.attempts = ended.log.records
+        final.attempts = log.records
         return final
     }
 }

@@ -120,9 +120,17 @@ struct RequestState: Sendable {
         /// The draw of a retry that was not sent.
         var draw: RetryDraw?
         var release: Release?
-        var progress: OperationProgress?
         /// What an attempt holds that may not have been sent.
         var rights: AttemptRights?
+
+        func free() {
+            place?.release(isUnused: true)
+            rights?.giveBack(.cancelled, isUnused: true)
+            wait?.cancel()
+            alarm?.cancel()
+            draw?.takeBack()
+            release?.settle(.passesOn)
+        }
     }
 
     /// Stops the request.
@@ -145,7 +153,6 @@ struct RequestState: Sendable {
         remains.alarm = alarm.take()
         remains.draw = takeUnusedDraw()
         remains.release = takeRelease()
-        remains.progress = progress
         if error != nil { remains.rights = takeRights() }
         return remains
     }

@@ -108,7 +108,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
 
     /// Ends the wait before the next attempt, if the operation waits for one. Can be called from any thread.
     public final func retryNow() {
-        runner.retryNow()
+        runner.requestState.withLock { $0.wait }?.end(with: .retryNow)
     }
 
     /// Replaces the wait before the next attempt, if the operation waits for one. Can be called from any thread.
@@ -166,14 +166,11 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     final override func step(after wait: (any StepWait)?) async throws -> Step<Value> {
         // Every wait of this class is one.
         var wake = try await (wait as? RetryWait)?.wake
-        if let ended = wake {
-            switch try runner.goOn(after: ended) {
-            case .waits(let second): return .waits(second)
-            case .attempt(let both): wake = both
-            }
+        if var ended = wake {
+            if let second = try runner.goOn(after: &ended) { return .waits(second) }
+            wake = ended
         } else if let deadline = configuration.deadline {
-            runner.begin(on: ownPlace)
-            try runner.setAlarm(at: deadline) { [weak self] error in self?.fail(with: error) }
+            try runner.begin(on: ownPlace, until: deadline) { [weak self] error in self?.fail(with: error) }
         }
         do {
             return .finished(try await nextAttempt(after: wake))
@@ -270,7 +267,7 @@ open class RetryingOperation<Value: Sendable>: AsynchronousOperation<Value>, @un
     }
 
     final override func becameUnready() {
-        runner.becameUnready()
+        runner.requestState.withLock { $0.becameUnready() }
     }
 
     final override func subscribeToRetries(_ body: @escaping @Sendable () -> Void) {

@@ -132,7 +132,7 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
         do {
             return try await decoder.decode(response)
         } catch {
-            runner.noteDecoderError(error)
+            runner.requestState.withLock { $0.noteDecoderError(error) }
             throw error
         }
     }

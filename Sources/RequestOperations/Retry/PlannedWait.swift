@@ -6,6 +6,8 @@ struct PlannedWait {
         let open: Duration
         /// How long the host asked to be left alone, in a response to this request or to another.
         let silence: Duration
+        /// How long its budget has no room for the retry, in nanoseconds. The largest number means always.
+        let shortage: Int64
     }
 
     let delay: Duration
@@ -26,7 +28,7 @@ struct PlannedWait {
     init(
         _ decided: Duration, after failure: AttemptFailure, host: Host, by policy: RetryPolicy,
         using random: RandomSource
-    ) throws(Refusal) {
+    ) throws(RequestError) {
         let left = policy.timeLeft(after: failure)
         let asked = policy.askedDelay(after: failure)
         var delay = max(decided, .zero)
@@ -45,16 +47,19 @@ struct PlannedWait {
         let held = asked == nil ? Self.spread(others, within: left, using: random) : others
         // A `Retry-After` of another request only delays a request that has sent nothing.
         guard others == .zero || (others <= policy.maximumRetryAfter || !failure.wasSent) && held < left else {
-            throw Refusal(
-                .retryAfterTooLong, after: failure, reason: "the host asked another request to wait for \(others) more")
+            throw failure.error(
+                .retryAfterTooLong, reason: "the host asked another request to wait for \(others) more")
         }
         // The backoff spreads the requests that wait for a circuit, so that they do not all come at once.
         let halfOpen = host.open > .zero ? host.open + delay : .zero
         guard host.open == .zero || halfOpen < left else {
-            throw Refusal(.circuitOpen, after: failure, reason: "the host is left alone for another \(host.open)")
+            throw failure.error(.circuitOpen, reason: "the host is left alone for another \(host.open)")
         }
         let isAsked = asked.map { $0 > .zero && delay >= $0 } ?? false
         self.delay = max(delay, held, halfOpen)
+        guard host.shortage == 0 || host.shortage < (left - self.delay).nanoseconds else {
+            throw failure.exhaustedBudget
+        }
         hold = max(isAsked ? asked ?? .zero : .zero, held, host.open)
         reason =
             switch self.delay {
@@ -63,15 +68,6 @@ struct PlannedWait {
             case _ where isAsked || asked == .zero && delay == .zero: .retryAfter
             default: failure.wasRefused ? .circuit : .backoff
             }
-    }
-
-    /// The reason why there is no wait.
-    struct Refusal: Error {
-        let error: RequestError
-
-        init(_ code: RequestError.Code, after failure: AttemptFailure, reason: String) {
-            error = failure.error(code, reason: reason)
-        }
     }
 
     /// How long a request waits if only another request received a `Retry-After` from the host.
@@ -93,5 +89,13 @@ struct PlannedWait {
         guard hold > .zero else { return observers }
         guard hold < delay else { return [] }
         return observers.map { HeldBackObserver(observer: $0, delay: hold) }
+    }
+}
+
+extension AttemptFailure {
+    /// The error of a request whose retry the budget has no room for.
+    var exhaustedBudget: RequestError {
+        error(
+            .retryBudgetExhausted, reason: "there were too many retries to the host, in proportion to its requests")
     }
 }

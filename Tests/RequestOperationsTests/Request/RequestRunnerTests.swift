@@ -30,8 +30,7 @@ import Testing
         let clock = ManualClock()
         let runner = runner(on: clock, deadline: .seconds(5))
         let errors = Collector<RequestError>()
-        runner.begin(on: nil)
-        try runner.setAlarm(at: .seconds(5)) { errors.append($0) }
+        try runner.begin(on: nil, until: .seconds(5)) { errors.append($0) }
         _ = try runner.beginAttempt()
         await clock.sleepers(1)
         clock.advance(by: .seconds(5))
@@ -42,8 +41,7 @@ import Testing
     @Test func `The alarm of a deadline is cancelled at the end`() async throws {
         let clock = ManualClock()
         let runner = runner(on: clock, deadline: .seconds(5))
-        runner.begin(on: nil)
-        try runner.setAlarm(at: .seconds(5)) { _ in Issue.record("The deadline came after the end.") }
+        try runner.begin(on: nil, until: .seconds(5)) { _ in Issue.record("The deadline came after the end.") }
         await clock.sleepers(1)
         runner.ended(nil)
         await clock.sleepers(0)
@@ -53,9 +51,8 @@ import Testing
     @Test func `The alarm of a request that was stopped is not kept`() async throws {
         let clock = ManualClock()
         let runner = runner(on: clock, deadline: .seconds(5))
-        runner.begin(on: nil)
         runner.stop()
-        try runner.setAlarm(at: .seconds(5)) { _ in Issue.record("The deadline came after the end.") }
+        try runner.begin(on: nil, until: .seconds(5)) { _ in Issue.record("The deadline came after the end.") }
         await clock.sleepers(0)
         clock.advance(by: .seconds(5))
     }
@@ -65,7 +62,7 @@ import Testing
         let runner = runner(on: clock, deadline: .seconds(5))
         runner.becameReady()
         clock.advance(by: .seconds(5))
-        let error = #expect(throws: RequestError.self) { try runner.setAlarm(at: .seconds(5)) { _ in } }
+        let error = #expect(throws: RequestError.self) { try runner.begin(on: nil, until: .seconds(5)) { _ in } }
         #expect(error?.code == .timedOut)
     }
 
@@ -121,11 +118,8 @@ import Testing
         _ = try runner.beginAttempt()
         let failure = runner.fail(RequestError(.timedOut, stage: .transfer))
         _ = try runner.beginWait(.retry(after: .zero), after: failure)
-        let wake = Wake(waited: .zero, reason: .backoff, knownEnd: .zero)
-        guard case .attempt = try runner.goOn(after: wake) else {
-            Issue.record("It waits again.")
-            return
-        }
+        var wake = Wake(waited: .zero, reason: .backoff, knownEnd: .zero)
+        #expect(try runner.goOn(after: &wake) == nil)
         #expect(budget.balance(of: try #require(anyRequest.url)) == 490)
         runner.ended(CancellationError())
         #expect(budget.balance(of: try #require(anyRequest.url)) == 500)

@@ -112,7 +112,8 @@ import Testing
     @Test func `The end of the request ends all attempts`() {
         var state = inAttempt(.transfer)
         _ = hedge(&state)
-        let error = state.finalError(Problem(), stage: .transfer, endingAttemptAt: now)
+        state.endAttempts(Problem(), at: now)
+        let error = state.finalError(Problem(), stage: .transfer)
         #expect(error.attempts.count == 2 && error.attempts.allSatisfy { $0.ended != nil && $0.error is Problem })
     }
 

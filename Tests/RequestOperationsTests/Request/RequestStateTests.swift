@@ -236,10 +236,11 @@ import Testing
         var state = inAttempt()
         fail(&state)
         begin(&state)
-        let ending = state.finalError(Problem(), stage: .wait, endingAttemptAt: now)
-        #expect(ending.code == .stageFailed && ending.attempts.map { $0.ended != nil } == [true, true])
         let running = state.finalError(Problem(), stage: .wait)
         #expect(running.attempts.map { $0.ended != nil } == [true, false])
+        state.endAttempts(Problem(), at: now)
+        let ending = state.finalError(Problem(), stage: .wait)
+        #expect(ending.code == .stageFailed && ending.attempts.map { $0.ended != nil } == [true, true])
     }
 
     // MARK: Places
