@@ -196,7 +196,7 @@ final class ClientCall: RequestParticipant {
 /// The callbacks for one submission: one at a time, in order, with the completions last. A pure value.
 private struct CallbackLine {
     /// `nil` until there is something to call.
-    private var line: TellingLine<ClientCall.Call>?
+    private var line: OrderedDelivery<ClientCall.Call>?
     /// The completions. `nil` once the end has come.
     private var completions: [ClientCall.Call]? = []
 
@@ -205,7 +205,7 @@ private struct CallbackLine {
 
     /// Adds the call for a step. Returns whether the caller must begin to call.
     mutating func add(_ call: @escaping ClientCall.Call) -> Bool {
-        var line = self.line.take() ?? TellingLine()
+        var line = self.line.take() ?? OrderedDelivery()
         defer { self.line = line }
         return line.add(call)
     }

@@ -20,7 +20,7 @@ struct CircuitState: Sendable {
         fileprivate let era: Int
         fileprivate let broadcast: Broadcast<CircuitBreaker.State>
 
-        func tell() { broadcast.send(state, number: era) }
+        func send() { broadcast.send(state, number: era) }
     }
 
     private enum Phase {
@@ -130,10 +130,10 @@ struct CircuitState: Sendable {
         }
     }
 
-    /// Settles the outcome of an attempt of an era. Returns the era after it. For an outcome of a past era, that is the
+    /// Records the outcome of an attempt of an era. Returns the era after it. For an outcome of a past era, that is the
     /// same era.
     @discardableResult
-    mutating func settle(_ outcome: Outcome, of era: Int, at now: Int64) -> Int {
+    mutating func record(_ outcome: Outcome, of era: Int, at now: Int64) -> Int {
         guard era == self.era else { return era }
         switch (phase, outcome) {
         case (.closed, .cancelled), (.open, _):
@@ -175,7 +175,7 @@ final class CircuitPermit: Sendable {
         /// The success of a probe was reported when its host answered. A failure of the rest counts in the era after
         /// it.
         case answered(next: Int)
-        case settled
+        case finished
     }
 
     let origin: Origin
@@ -189,7 +189,7 @@ final class CircuitPermit: Sendable {
         state = Locked(.open(era: era))
     }
 
-    deinit { settle(.cancelled) }
+    deinit { finish(.cancelled) }
 
     /// Records that the host answered as it should. For a probe that is enough, so that a long body does not keep
     /// others away from the host.
@@ -201,36 +201,36 @@ final class CircuitPermit: Sendable {
             return era
         }
         guard let era else { return }
-        let next = settle(.succeeded, in: era)
+        let next = record(.succeeded, in: era)
         let meanwhile = state.withLock { state -> CircuitState.Outcome? in
             defer { state = .answered(next: next) }
             return if case .answering(let outcome) = state { outcome } else { nil }
         }
-        if let meanwhile { settle(meanwhile) }
+        if let meanwhile { finish(meanwhile) }
     }
 
     /// Reports the outcome, unless one has been reported.
-    func settle(_ outcome: CircuitState.Outcome) {
+    func finish(_ outcome: CircuitState.Outcome) {
         let former = state.withLock { state in
             defer {
-                state = if case .answering(let earlier) = state { .answering(earlier ?? outcome) } else { .settled }
+                state = if case .answering(let earlier) = state { .answering(earlier ?? outcome) } else { .finished }
             }
             return state
         }
         switch former {
-        case .open(let era): settle(outcome, in: era)
-        case .answered(let next) where outcome == .failed: settle(outcome, in: next)
-        case .answering, .answered, .settled: break
+        case .open(let era): record(outcome, in: era)
+        case .answered(let next) where outcome == .failed: record(outcome, in: next)
+        case .answering, .answered, .finished: break
         }
     }
 
-    /// Settles an outcome. Returns the era that follows it.
+    /// Records an outcome. Returns the era that follows it.
     @discardableResult
-    private func settle(_ outcome: CircuitState.Outcome, in era: Int) -> Int {
+    private func record(_ outcome: CircuitState.Outcome, in era: Int) -> Int {
         let (next, news) = hosts.visit(origin) { host, now in
-            host.change(breaker) { $0.settle(outcome, of: era, at: now) }
+            host.change(breaker) { $0.record(outcome, of: era, at: now) }
         }
-        news?.tell()
+        news?.send()
         return next
     }
 }

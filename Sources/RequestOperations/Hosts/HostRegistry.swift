@@ -22,8 +22,8 @@
 ///
 /// Until that time is over, no other request sends an attempt to the host. The exception is a request whose policy sets
 /// ``RetryPolicy/sharesRetryAfter`` to `false`. The others wait without a slot. Each waits up to a tenth longer, but at
-/// most three seconds longer. A request that is already in line for a slot checks again when it gets the slot. If the
-/// host must still be left alone, the request releases the slot, waits, and returns to its old place in the line.
+/// most three seconds longer. A request that is already waiting for a slot checks again when it gets the slot. If the
+/// host must still be left alone, the request releases the slot, waits, and returns to its old position.
 ///
 /// A retry fails at once with ``RequestError/Code/retryAfterTooLong`` if that time is longer than its
 /// ``RetryPolicy/maximumRetryAfter``. It also fails that way if the time goes beyond its deadline or elapsed limit. A
@@ -165,7 +165,7 @@ public final class HostRegistry: Sendable {
         asking breaker: CircuitBreaker?
     ) throws(RequestError) -> (permit: CircuitPermit?, isAwaited: Bool)? {
         let (answer, news) = visit(origin) { $0.admit(knowing: knownEnd, counting: budget, asking: breaker, at: $1) }
-        news?.tell()
+        news?.send()
         guard case .admitted(let circuit, let isAwaited) = answer else { return nil }
         guard let circuit, let breaker else { return (nil, isAwaited) }
         switch circuit {
@@ -180,14 +180,14 @@ public final class HostRegistry: Sendable {
     /// Adds a request to the requests that wait for a host.
     ///
     /// - Parameters:
-    ///   - hold: It is not released before this time is over.
+    ///   - delay: It is not released before this time is over.
     ///   - sign: The number of a sign that may release a request of this host when the time is over.
     /// - Returns: A closure that removes the request. It is called once.
     func join(
-        _ origin: Origin, holding hold: Duration, sign: Int? = nil, _ waiter: @escaping WaitingRoom.Waiter
+        _ origin: Origin, notBefore delay: Duration, sign: Int? = nil, _ waiter: @escaping WaitingRoom.Waiter
     ) -> @Sendable () -> Void {
-        let number = visit(origin) { $0.join(waiter, holding: max(hold, .zero).nanoseconds, at: $1) }
-        let alarm = sign.map { sign in clock.alarm(after: hold) { self.tell(.sign(sign), to: origin) } }
+        let number = visit(origin) { $0.join(waiter, notBefore: max(delay, .zero).nanoseconds, at: $1) }
+        let alarm = sign.map { sign in clock.alarm(after: delay) { self.report(.sign(sign), to: origin) } }
         return {
             alarm?.cancel()
             // The waiter is freed outside of the lock.
@@ -196,13 +196,13 @@ public final class HostRegistry: Sendable {
     }
 
     /// Reports news to the requests that wait for a host, and wakes the requests that it releases.
-    func tell(_ news: WaitingRoom.News, to origin: Origin) {
+    func report(_ news: WaitingRoom.News, to origin: Origin) {
         var woken = visit(origin) { $0.hear(news, at: $1) }[...]
         while let waiter = woken.popFirst() {
             let release = Release(of: origin, after: news.cause, in: self)
             guard !waiter(release) else { continue }
             // The wait of this request has just ended in another way. The next request takes its place.
-            release.settle(nil)
+            release.finish(nil)
             woken += visit(origin) { $0.hear(.outcome(.passesOn, of: news.cause), at: $1) }
         }
     }

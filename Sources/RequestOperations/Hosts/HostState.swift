@@ -193,12 +193,12 @@ struct HostState {
 
     /// Adds a request that waits for the host. Returns its number in the room.
     ///
-    /// - Parameter hold: It is not released before this time is over.
-    mutating func join(_ waiter: @escaping WaitingRoom.Waiter, holding hold: Int64, at now: Int64) -> UInt64 {
+    /// - Parameter delay: It is not released before this time is over.
+    mutating func join(_ waiter: @escaping WaitingRoom.Waiter, notBefore delay: Int64, at now: Int64) -> UInt64 {
         // The rooms of a host follow each other by hours, so no number is given twice.
         var room = self.room.take() ?? WaitingRoom(firstNumber: UInt64(bitPattern: now))
         defer { self.room = room }
-        return room.add(waiter, due: now.adding(hold), at: now)
+        return room.add(waiter, due: now.adding(delay), at: now)
     }
 
     /// Removes a request from the room. Returns what the caller must free.

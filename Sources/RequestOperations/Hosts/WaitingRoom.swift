@@ -1,9 +1,9 @@
 /// The requests that wait for one host to recover, in order of arrival. A pure value. Times are in nanoseconds since a
 /// fixed start.
 ///
-/// Successes advance the line, as acknowledgements advance TCP's slow start (RFC 5681, section 3.1). Each success
+/// Successes advance the queue, as acknowledgements advance TCP's slow start (RFC 5681, section 3.1). Each success
 /// releases two waiting requests. So two start after the first success, then four, then eight. A host that fails again
-/// gives no successes, so its line stops.
+/// gives no successes, so its queue stops.
 struct WaitingRoom {
     /// Ends the wait of a released request. Returns whether the wait was still under way.
     typealias Waiter = @Sendable (Release) -> Bool
@@ -37,7 +37,7 @@ struct WaitingRoom {
 
     private var waiters: [UInt64: Waiter] = [:]
     /// The places of requests that left stay until they come up, or until they are the majority.
-    private var line = Heap<Place>()
+    private var queue = Heap<Place>()
     private var nextNumber: UInt64
     private var doubt = RecoveryDoubt()
     /// The last sign, and how many requests it may still release.
@@ -60,14 +60,14 @@ struct WaitingRoom {
     mutating func add(_ waiter: @escaping Waiter, due: Int64, at now: Int64) -> UInt64 {
         defer { nextNumber &+= 1 }
         waiters[nextNumber] = waiter
-        line.push(Place(due: due, number: nextNumber))
+        queue.push(Place(due: due, number: nextNumber))
         lastUse = now
         return nextNumber
     }
 
     mutating func remove(_ number: UInt64) -> Waiter? {
         let waiter = waiters.removeValue(forKey: number)
-        if line.count > 2 * waiters.count + 16 { line.removeAll { [waiters] in waiters[$0.number] == nil } }
+        if queue.count > 2 * waiters.count + 16 { queue.removeAll { [waiters] in waiters[$0.number] == nil } }
         return waiter
     }
 
@@ -96,12 +96,12 @@ struct WaitingRoom {
     }
 
     private mutating func isDue(at now: Int64) -> Bool {
-        while let first = line.first, waiters[first.number] == nil { _ = line.popFirst() }
-        return line.first.map { $0.due <= now } ?? false
+        while let first = queue.first, waiters[first.number] == nil { _ = queue.popFirst() }
+        return queue.first.map { $0.due <= now } ?? false
     }
 
     private mutating func next(at now: Int64) -> Waiter? {
-        isDue(at: now) ? line.popFirst().flatMap { waiters.removeValue(forKey: $0.number) } : nil
+        isDue(at: now) ? queue.popFirst().flatMap { waiters.removeValue(forKey: $0.number) } : nil
     }
 }
 
@@ -147,7 +147,7 @@ package struct RecoveryDoubt: Sendable {
 /// The right of a request to end its wait for its host early. Its next attempt reports the outcome once.
 ///
 /// If no attempt follows because the request was cancelled, the release is dropped without an outcome. Then the next
-/// request in the line takes its place.
+/// waiting request takes its place.
 final class Release: Sendable {
     enum Cause {
         /// A success at the host.
@@ -167,22 +167,22 @@ final class Release: Sendable {
     private let hosts: HostRegistry
     private let origin: Origin
     private let cause: Cause
-    private let isSettled = Locked(false)
+    private let isFinished = Locked(false)
 
     init(of origin: Origin, after cause: Cause, in hosts: HostRegistry) {
         (self.hosts, self.origin, self.cause) = (hosts, origin, cause)
     }
 
-    deinit { settle(.passesOn) }
+    deinit { finish(.passesOn) }
 
     /// Reports the outcome, unless one has been reported.
     ///
     /// - Parameter outcome: `nil` if there will be none, and no request takes its place.
-    func settle(_ outcome: Outcome?) {
-        let wasSettled = isSettled.withLock { isSettled in
-            defer { isSettled = true }
-            return isSettled
+    func finish(_ outcome: Outcome?) {
+        let wasFinished = isFinished.withLock { isFinished in
+            defer { isFinished = true }
+            return isFinished
         }
-        if !wasSettled, let outcome { hosts.tell(.outcome(outcome, of: cause), to: origin) }
+        if !wasFinished, let outcome { hosts.report(.outcome(outcome, of: cause), to: origin) }
     }
 }

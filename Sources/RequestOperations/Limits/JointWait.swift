@@ -1,8 +1,8 @@
 /// The wait of one attempt for a place in its queue and a slot of its limiter. It gets both, or it holds neither.
 ///
-/// It stands in one line at a time, at its old position. It begins in the line of the limiter, which had no slot. When
+/// It waits for one of them at a time, at its old position. It begins with the limiter, which had no slot. When
 /// the limiter admits it, it asks the queue. If the queue has nothing free, it passes its slot on to the next waiter,
-/// and stands in the line of the queue. This goes on, from one line to the other, until it has both.
+/// and waits for the queue. This goes on, from one to the other, until it has both.
 final class JointWait: SlotWaiter {
     private enum Side {
         case queue
@@ -11,28 +11,28 @@ final class JointWait: SlotWaiter {
         var other: Side { self == .queue ? .limiter : .queue }
     }
 
-    /// One of the two limiters, and how the attempt stands in its line.
-    struct Line: Sendable {
+    /// One of the two limiters, and how the attempt waits for it.
+    struct Position: Sendable {
         let limiter: RequestLimiter
         let place: RequestLimiter.Place
         var standing = SlotTable.Standing.later
     }
 
     private struct State {
-        /// The side in whose line it stands or is about to stand.
+        /// The side that it waits for or is about to wait for.
         var side = Side.limiter
-        /// Whether a full line rejects it. That is so in the line of the limiter, until it has stood there once.
+        /// Whether a full limiter rejects it. That is so until it has waited for the limiter once.
         var mayBeRejected: Bool
         var isCancelled = false
     }
 
     let answer = Answer<Void>()
     private let origin: Origin
-    private let queue: Line
-    private let limiter: Line
+    private let queue: Position
+    private let limiter: Position
     private let state: Locked<State>
 
-    init(for origin: Origin, of queue: Line, and limiter: Line, mayBeRejected: Bool) {
+    init(for origin: Origin, of queue: Position, and limiter: Position, mayBeRejected: Bool) {
         self.origin = origin
         self.queue = queue
         self.limiter = limiter
@@ -43,7 +43,7 @@ final class JointWait: SlotWaiter {
     ///
     /// If the Task is cancelled too late, it returns with both. So check for a cancel afterwards.
     ///
-    /// - Throws: `CancellationError`, or ``RequestError/Code/slotRejected`` if the limiter's line is full.
+    /// - Throws: `CancellationError`, or ``RequestError/Code/slotRejected`` if too many attempts wait for the limiter.
     func outcome() async throws {
         begin()
         try await withTaskCancellationHandler {
@@ -66,18 +66,18 @@ final class JointWait: SlotWaiter {
             state.isCancelled = true
             return state.side
         }
-        // If the wait is in no line now, it is in the middle of a step. The end of that step sees the cancel.
+        // If it waits for neither side now, it is in the middle of a step. The end of that step sees the cancel.
         if leave(side) { answer.resume(with: .failure(CancellationError())) }
     }
 
     // MARK: Steps
 
     /// The steps of all waits, one at a time. Two at once could each hold what the other needs. A step can admit
-    /// another wait, so steps are not nested either. All waits of the process share this line. So no step may run code
+    /// another wait, so steps are not nested either. All waits of the process share this list. So no step may run code
     /// of the user.
     ///
-    /// The last step that was added runs first. An attempt that finds no other slot moves to the other line, so the
-    /// line of the slot that it passes on becomes shorter. That goes on until an attempt keeps the slot or the slot is
+    /// The last step that was added runs first. An attempt that finds no other slot waits for the other one, so
+    /// fewer wait for the slot that it passes on. That goes on until an attempt keeps the slot or the slot is
     /// free. Only then does an earlier step run. So the steps come to an end. If the first step ran first, three waits
     /// could pass two slots around forever.
     private struct Steps {
@@ -110,7 +110,7 @@ final class JointWait: SlotWaiter {
             state.side = held?.other ?? state.side
             return (state.isCancelled, state.side)
         }
-        guard !isCancelled else { return end(.failure(CancellationError()), givingBack: held) }
+        guard !isCancelled else { return end(.failure(CancellationError()), releasing: held) }
         switch enter(next) {
         case .admitted where held != nil:
             answer.resume(with: .success(()))
@@ -118,22 +118,22 @@ final class JointWait: SlotWaiter {
             advance(holding: next)
         case .rejected:
             end(
-                .failure(RequestError(.slotRejected, stage: .slot, reason: "the limiter's line is full")),
-                givingBack: held)
+                .failure(RequestError(.slotRejected, stage: .slot, reason: "too many attempts wait for the limiter")),
+                releasing: held)
         case .waits:
-            giveBack(held)
-            // The cancel may have come before the wait stood in the line.
+            release(held)
+            // The cancel may have come before it waited for that side.
             if state.withLock({ $0.isCancelled }), leave(next) { answer.resume(with: .failure(CancellationError())) }
         }
     }
 
-    private func end(_ result: Result<Void, any Error>, givingBack held: Side?) {
-        giveBack(held)
+    private func end(_ result: Result<Void, any Error>, releasing held: Side?) {
+        release(held)
         answer.resume(with: result)
     }
 
-    private func giveBack(_ held: Side?) {
-        if let held { line(held).limiter.giveBackAtOnce(origin) }
+    private func release(_ held: Side?) {
+        if let held { position(held).limiter.releaseUnused(origin) }
     }
 
     private func enter(_ side: Side) -> SlotTable.Entry {
@@ -142,20 +142,21 @@ final class JointWait: SlotWaiter {
             defer { state.mayBeRejected = false }
             return state.mayBeRejected
         }
-        let line = line(side)
-        return line.limiter.enter(origin, at: line.place, self, as: line.standing, mayBeRejected: mayBeRejected)
+        let position = position(side)
+        return position.limiter.enter(
+            origin, at: position.place, self, as: position.standing, mayBeRejected: mayBeRejected)
     }
 
     private func leave(_ side: Side) -> Bool {
-        line(side).limiter.leave(line(side).place)
+        position(side).limiter.leave(position(side).place)
     }
 
-    private func line(_ side: Side) -> Line {
+    private func position(_ side: Side) -> Position {
         side == .queue ? queue : limiter
     }
 }
 
-/// Where an operation that a `RequestQueue` started lines up, and the place that it holds.
+/// Where an operation that a `RequestQueue` started waits, and the place that it holds.
 ///
 /// It lends the place to operations that its stages add to that queue. Without this, a request that an adapter sends
 /// through its own queue would wait for the place of its own request. That request waits for the adapter, so both would
@@ -181,19 +182,19 @@ final class QueuePlace: Sendable {
     /// The slot that the operation or its running attempt took last.
     var slot: RequestLimiter.Slot? { current.withLock { $0 } }
 
-    /// Whether the operation runs on a place that has not been given back.
+    /// Whether the operation runs on a place that has not been released.
     var isHeld: Bool { (lender ?? self).slot?.isHeld ?? false }
 
     /// The place, if the operation can lend it to others in the queue with this limiter.
     func lent(in limiter: RequestLimiter) -> QueuePlace? { self.limiter === limiter && isHeld ? self : nil }
 
-    /// Forgets a slot that is given back, since a request that waits may keep it for long.
+    /// Forgets a slot that is released, since a request that waits may keep it for long.
     func forget(_ slot: RequestLimiter.Slot) {
         current.withLock { if $0 === slot { $0 = nil } }
     }
 
     /// Records the slot that an attempt has taken.
-    func hold(_ slot: RequestLimiter.Slot) {
+    func keep(_ slot: RequestLimiter.Slot) {
         var former: RequestLimiter.Slot? = slot
         // Freed outside the lock.
         current.withLock { swap(&$0, &former) }

@@ -41,9 +41,9 @@ struct Pacing {
     }
 
     /// Records that an attempt that had begun was not sent.
-    mutating func giveBack(_ origin: Origin?, at now: Int64) {
-        all.giveBack(at: now)
-        change(origin, at: now) { $0.giveBack(at: now) }
+    mutating func release(_ origin: Origin?, at now: Int64) {
+        all.release(at: now)
+        change(origin, at: now) { $0.release(at: now) }
     }
 
     /// Records the status of a host's response.
@@ -168,7 +168,7 @@ struct Pace {
     }
 
     /// Records that an attempt that had begun was not sent.
-    mutating func giveBack(at now: Int64) {
+    mutating func release(at now: Int64) {
         set?.add(1, at: now)
         guard var known = known(at: now) else { return }
         if case .refused(let time, let sent) = known.phase {

@@ -39,7 +39,7 @@ public final class RequestLimiter: Sendable {
         state = Locked(
             SlotTable(
                 total: Self.bound(total), perHost: Self.bound(perHost),
-                maximumWaiting: Self.lineBound(maximumWaiting),
+                maximumWaiting: Self.waitingBound(maximumWaiting),
                 pacing: Pacing(rate: rate, scope: scope, adapts: adaptsToTooManyRequests)))
     }
 
@@ -84,7 +84,7 @@ public final class RequestLimiter: Sendable {
     /// of a ``RequestQueue`` rejects nothing.
     public var maximumWaiting: Int? {
         get { state.withLock { $0.maximumWaiting == .max ? nil : $0.maximumWaiting } }
-        set { state.withLock { $0.maximumWaiting = Self.lineBound(newValue) } }
+        set { state.withLock { $0.maximumWaiting = Self.waitingBound(newValue) } }
     }
 
     /// How many attempts hold a slot now.
@@ -93,18 +93,18 @@ public final class RequestLimiter: Sendable {
     /// How many attempts wait for a slot now.
     public var waitingCount: Int { state.withLock { $0.waiters.count } }
 
-    /// How much memory is used: the number of hosts, and of the entries of all lines.
+    /// How much memory is used: the number of hosts, and of the entries of all queues.
     var keptCounts: (hosts: Int, entries: Int) { state.withLock { ($0.hostCount, $0.entryCount) } }
 
     /// How many hosts have a pace of their own.
     var pacedHostCount: Int { state.withLock { $0.pacing?.hostCount ?? 0 } }
 
     private static func bound(_ limit: Int?) -> Int {
-        precondition(limit ?? 1 > 0, "A limiter that admits nothing would hold its requests for ever.")
+        precondition(limit ?? 1 > 0, "A limiter that admits nothing would keep its requests waiting forever.")
         return limit ?? .max
     }
 
-    private static func lineBound(_ limit: Int?) -> Int {
+    private static func waitingBound(_ limit: Int?) -> Int {
         limit.map { max($0, 0) } ?? .max
     }
 
@@ -120,9 +120,9 @@ public final class RequestLimiter: Sendable {
     }
 
     private func change(
-        telling tell: (any SlotWaiter) -> Void = { $0.wasAdmitted() }, _ edit: (inout SlotTable, Int64) -> Void
+        notifying notify: (any SlotWaiter) -> Void = { $0.wasAdmitted() }, _ edit: (inout SlotTable, Int64) -> Void
     ) {
-        for waiter in waitersAdmitted(by: edit) { tell(waiter) }
+        for waiter in waitersAdmitted(by: edit) { notify(waiter) }
     }
 
     /// The waiters that a change admits. The caller must notify them.
@@ -139,7 +139,7 @@ public final class RequestLimiter: Sendable {
     private func set(_ next: SlotTable.NextAlarm, now: Int64) {
         next.replaced?.cancel()
         let alarm = clock.alarm(after: .nanoseconds(next.time - now)) { [weak self, number = next.number] in
-            self?.change(telling: Self.tellElsewhere) { table, _ in table.alarmRang(number) }
+            self?.change(notifying: Self.notifyElsewhere) { table, _ in table.alarmRang(number) }
         }
         // It may have rung already, or another one may have replaced it.
         if !state.withLock({ $0.keep(alarm, as: next) }) { alarm.cancel() }
@@ -147,7 +147,7 @@ public final class RequestLimiter: Sendable {
 
     /// Notifies a waiter. If that may run code of the user, it happens on another thread, so that the caller does not
     /// wait.
-    private static func tellElsewhere(_ waiter: any SlotWaiter) {
+    private static func notifyElsewhere(_ waiter: any SlotWaiter) {
         if waiter.reachesUserCode {
             DispatchQueue.global().async { waiter.wasAdmitted() }
         } else {
@@ -177,9 +177,7 @@ public final class RequestLimiter: Sendable {
 
     // MARK: Slots
 
-    func newPlace(_ priority: Operation.QueuePriority = .normal) -> Place {
-        state.withLock { $0.newPlace(priority) }
-    }
+    func newPlace() -> Place { state.withLock { $0.newPlace() } }
 
     /// Waits for a slot.
     ///
@@ -187,25 +185,22 @@ public final class RequestLimiter: Sendable {
     ///
     /// - Parameters:
     ///   - origin: The host of the attempt.
-    ///   - place: Its position in the line.
+    ///   - place: Its position among the waiters.
     ///   - standing: What it waits for.
-    ///   - mayBeRejected: Whether a full line rejects it.
-    /// - Throws: `CancellationError`, or ``RequestError/Code/slotRejected`` if the line is full.
+    ///   - mayBeRejected: Whether the ``maximumWaiting`` bounds it.
+    /// - Throws: `CancellationError`, or ``RequestError/Code/slotRejected`` if too many wait.
     func slot(
         for origin: Origin?, at place: Place, as standing: SlotTable.Standing = .later, mayBeRejected: Bool = false
     ) async throws -> Slot {
-        // Usually there is a free slot, and then no waiter must be told.
+        // Usually there is a free slot, and then no waiter must be notified.
         if let slot = slotAtOnce(for: origin, as: standing) { return slot }
         let answer = Answer<Void>()
         switch enter(origin, at: place, answer, as: standing, mayBeRejected: mayBeRejected) {
         case .admitted: break
-        case .rejected: throw RequestError(.slotRejected, stage: .slot, reason: "the limiter's line is full")
+        case .rejected:
+            throw RequestError(.slotRejected, stage: .slot, reason: "too many attempts wait for the limiter")
         case .waits:
-            try await withTaskCancellationHandler {
-                try await answer.value
-            } onCancel: {
-                if leave(place) { answer.resume(with: .failure(CancellationError())) }
-            }
+            try await answer.cancellableValue { leave(place) }
         }
         return Slot(of: self, for: origin)
     }
@@ -217,26 +212,20 @@ public final class RequestLimiter: Sendable {
 
     // MARK: For waiters without a Task
 
-    /// Takes a slot, which the caller must then give back. If none is free, it takes a position in the line.
+    /// Takes a slot, which the caller must then release. If none is free, it waits at its position.
     func enter(
         _ origin: Origin?, at place: Place, _ waiter: any SlotWaiter, as standing: SlotTable.Standing = .later,
         mayBeRejected: Bool = false
     ) -> SlotTable.Entry {
-        let (entry, admitted, alarm, now) = withTable { table, now in
-            let entry = table.enter(
-                origin, at: place, waiter, as: standing, mayBeRejected: mayBeRejected, now: now)
-            // Without a pace, an attempt that has to wait changes nothing for the others.
-            guard table.pacing != nil, case .waits = entry else {
-                return (entry, [any SlotWaiter](), SlotTable.NextAlarm?.none, now)
-            }
-            return (entry, table.admit(now: now), table.alarmToSet(now: now), now)
+        var entry = SlotTable.Entry.waits
+        // With a pace, the time may have come for others that wait.
+        change(notifying: Self.notifyElsewhere) { table, now in
+            entry = table.enter(origin, at: place, waiter, as: standing, mayBeRejected: mayBeRejected, now: now)
         }
-        if let alarm { set(alarm, now: now) }
-        for waiter in admitted { Self.tellElsewhere(waiter) }
         return entry
     }
 
-    /// Leaves the line. Returns whether there was such a waiter at the position.
+    /// Stops waiting. Returns whether there was such a waiter at the position.
     ///
     /// - Parameters:
     ///   - place: The position.
@@ -246,8 +235,8 @@ public final class RequestLimiter: Sendable {
     }
 
     /// Releases a slot that was not used, for a caller that must not wait for code of the user.
-    func giveBackAtOnce(_ origin: Origin?) {
-        change(telling: Self.tellElsewhere) { table, now in table.release(origin, isUnused: true, now: now) }
+    func releaseUnused(_ origin: Origin?) {
+        change(notifying: Self.notifyElsewhere) { table, now in table.release(origin, isUnused: true, now: now) }
     }
 }
 
@@ -268,7 +257,7 @@ extension RequestLimiter {
         ///     negative number and NaN are programming errors.
         ///   - burst: How many attempts may begin at once if none began for a while. 1 by default, and at least 1.
         public static func perSecond(_ count: Double, burst: Int = 1) -> Rate {
-            precondition(count > 0, "A rate of \(count) attempts a second would hold its requests for ever.")
+            precondition(count > 0, "A rate of \(count) attempts a second would keep its requests waiting forever.")
             return Rate(perSecond: min(count, 1e9), burst: max(burst, 1))
         }
 
@@ -286,7 +275,7 @@ extension RequestLimiter {
 }
 
 extension RequestLimiter {
-    /// The right to be in flight. It is given back once, by ``release(isUnused:)`` or when nothing refers to it any
+    /// The right to be in flight. It is released once, by ``release(isUnused:)`` or when nothing refers to it any
     /// more.
     final class Slot: Sendable {
         let limiter: RequestLimiter
@@ -301,23 +290,23 @@ extension RequestLimiter {
 
         deinit { release() }
 
-        /// Whether it has not been given back.
+        /// Whether it has not been released.
         var isHeld: Bool { state.withLock { $0 } }
 
-        /// Gives the slot back. A second call does nothing.
+        /// Releases the slot. A second call does nothing.
         ///
         /// - Parameter isUnused: Whether nothing was sent, so that the rate does not count it.
         func release(isUnused: Bool = false) {
-            for waiter in giveUp(isUnused: isUnused) { waiter.wasAdmitted() }
+            for waiter in releaseQuietly(isUnused: isUnused) { waiter.wasAdmitted() }
         }
 
-        /// Gives the slot back. Returns the waiters that the caller must tell.
-        fileprivate func giveUp(isUnused: Bool) -> [any SlotWaiter] {
+        /// Releases the slot. Returns the waiters that the caller must notify.
+        fileprivate func releaseQuietly(isUnused: Bool) -> [any SlotWaiter] {
             guard takeRight() else { return [] }
             return limiter.waitersAdmitted { $0.release(origin, isUnused: isUnused, now: $1) }
         }
 
-        /// Gives the unused slot back for one of another host, ahead of those who wait for a place there.
+        /// Releases the unused slot for one of another host, ahead of those who wait for a place there.
         /// Returns `nil` if there is none, or if others wait for its rate.
         func exchanged(for other: Origin) -> Slot? {
             guard takeRight() else { return nil }
@@ -340,13 +329,13 @@ extension RequestLimiter {
 }
 
 extension [RequestLimiter.Slot] {
-    /// Gives all of them back before any waiter is told. A waiter that needs several then finds them.
+    /// Releases all of them before any waiter is notified. A waiter that needs several then finds them.
     func release(isUnused: Bool = false) {
-        for waiter in flatMap({ $0.giveUp(isUnused: isUnused) }) { waiter.wasAdmitted() }
+        for waiter in flatMap({ $0.releaseQuietly(isUnused: isUnused) }) { waiter.wasAdmitted() }
     }
 }
 
-/// Waits for a slot. It is called on the thread that gives the slot, without any lock.
+/// Waits for a slot. It is called on the thread that frees the slot, without any lock.
 protocol SlotWaiter: AnyObject, Sendable {
     func wasAdmitted()
 

@@ -7,7 +7,7 @@
 /// An attempt that a response redirects to another host keeps its slot, which counts for its first host. So it does not
 /// wait, and may exceed the bound of the other host.
 struct SlotTable {
-    /// A position in the line. It says who comes first.
+    /// A position among the waiters. It says who comes first.
     struct Place: Comparable, Hashable, Sendable {
         fileprivate let priority: Int8
         fileprivate let number: UInt64
@@ -16,7 +16,7 @@ struct SlotTable {
             (second.priority, first.number) < (first.priority, second.number)
         }
 
-        /// The same position, in the line of a priority.
+        /// The same position, with a priority.
         func with(_ priority: Operation.QueuePriority) -> Place {
             // Priorities are −8, −4, 0, 4 and 8. Foundation maps other values to the nearest of these.
             Place(priority: Int8(clamping: priority.rawValue), number: number)
@@ -116,19 +116,19 @@ struct SlotTable {
 
     private struct Host {
         var inFlight = 0
-        var lines = ByStanding(Line())
+        var queues = ByStanding(WaitingPlaces())
         /// The entry of a host that waits for its time. Such a host has no candidate.
         var paced: PacedHost?
 
-        var waiting: Int { lines.first.waiting + lines.later.waiting }
+        var waiting: Int { queues.first.waiting + queues.later.waiting }
     }
 
-    private struct Line {
+    private struct WaitingPlaces {
         var waiting = 0
         /// The positions of the waiters. Those of waiters that left stay until their turn, or until they are the
         /// majority.
         var places = Heap<Place>()
-        /// The position of this line that is among the candidates.
+        /// The position of these that is among the candidates.
         var candidate: Place?
 
         /// Forgets waiters that left.
@@ -158,13 +158,13 @@ struct SlotTable {
 
     var entryCount: Int {
         Standing.allCases.reduce(paced.count) { count, standing in
-            hosts.values.reduce(count + candidates[standing].count) { $0 + $1.lines[standing].places.count }
+            hosts.values.reduce(count + candidates[standing].count) { $0 + $1.queues[standing].places.count }
         }
     }
 
-    mutating func newPlace(_ priority: Operation.QueuePriority) -> Place {
+    mutating func newPlace() -> Place {
         lastNumber += 1
-        return Place(priority: 0, number: lastNumber).with(priority)
+        return Place(priority: 0, number: lastNumber)
     }
 
     /// The number of slots for an origin.
@@ -181,8 +181,8 @@ struct SlotTable {
         if take(origin, as: standing, now: now) { return .admitted }
         guard !mayBeRejected || waiters.count < maximumWaiting else { return .rejected }
         waiters[place] = Waiter(origin: origin, waiter: waiter, standing: standing)
-        hosts[origin, default: Host()].lines[standing].places.push(place)
-        hosts[origin]?.lines[standing].waiting += 1
+        hosts[origin, default: Host()].queues[standing].places.push(place)
+        hosts[origin]?.queues[standing].waiting += 1
         nominate(origin)
         return .waits
     }
@@ -213,7 +213,7 @@ struct SlotTable {
     mutating func leave(_ place: Place, if isLeaving: (any SlotWaiter) -> Bool = { _ in true }) -> Bool {
         guard let waiter = waiters[place], isLeaving(waiter.waiter) else { return false }
         waiters[place] = nil
-        hosts[waiter.origin]?.lines[waiter.standing].waiting -= 1
+        hosts[waiter.origin]?.queues[waiter.standing].waiting -= 1
         nominate(waiter.origin)
         return true
     }
@@ -222,7 +222,7 @@ struct SlotTable {
     mutating func release(_ origin: Origin?, isUnused: Bool = false, now: Int64 = 0) {
         inFlight -= 1
         if isUnused {
-            pacing?.giveBack(origin, at: now)
+            pacing?.release(origin, at: now)
             timeChanged(for: origin, now: now)
         }
         hosts[origin]?.inFlight -= 1
@@ -238,8 +238,8 @@ struct SlotTable {
         }
         while let candidate = popCandidate(now: now) {
             let (origin, standing) = (candidate.origin, candidate.standing)
-            guard hosts[origin]?.lines[standing].candidate == candidate.place else { continue }
-            hosts[origin]?.lines[standing].candidate = nil
+            guard hosts[origin]?.queues[standing].candidate == candidate.place else { continue }
+            hosts[origin]?.queues[standing].candidate = nil
             guard hosts[origin]?.inFlight ?? 0 < bound(for: origin), let waiter = waiters[candidate.place] else {
                 continue
             }
@@ -251,7 +251,7 @@ struct SlotTable {
             waiters[candidate.place] = nil
             inFlight += 1
             hosts[origin]?.inFlight += 1
-            hosts[origin]?.lines[standing].waiting -= 1
+            hosts[origin]?.queues[standing].waiting -= 1
             admitted.append(waiter.waiter)
             nominate(origin)
         }
@@ -271,20 +271,21 @@ struct SlotTable {
 
     /// Makes the first waiters of a host its candidates, if the host has a free place. Forgets an unused host.
     private mutating func nominate(_ origin: Origin?) {
-        // The host is taken out, so that its lines are not copied.
+        // The host is taken out, so that its queues are not copied.
         guard var host = hosts.removeValue(forKey: origin), host.inFlight > 0 || host.waiting > 0 else { return }
         let isFree = host.paced == nil && host.inFlight < bound(for: origin)
         for standing in Standing.allCases {
-            host.lines[standing].clear { waiters[$0] != nil }
-            guard isFree, let first = host.lines[standing].places.first, host.lines[standing].candidate != first else {
+            host.queues[standing].clear { waiters[$0] != nil }
+            guard isFree, let first = host.queues[standing].places.first, host.queues[standing].candidate != first
+            else {
                 continue
             }
-            host.lines[standing].candidate = first
+            host.queues[standing].candidate = first
             candidates[standing].push(Candidate(place: first, origin: origin, standing: standing))
         }
         hosts[origin] = host
         for standing in Standing.allCases where candidates[standing].count > 2 * hosts.count + 16 {
-            candidates[standing].removeAll { hosts[$0.origin]?.lines[standing].candidate != $0.place }
+            candidates[standing].removeAll { hosts[$0.origin]?.queues[standing].candidate != $0.place }
         }
     }
 
@@ -347,7 +348,7 @@ struct SlotTable {
     }
 
     private mutating func setPace(of origin: Origin?, until time: Int64) {
-        // Another line of the host had its turn at the same time.
+        // The other queue of the host had its turn at the same time.
         guard hosts[origin]?.paced == nil else { return }
         lastPaced += 1
         let host = PacedHost(time: time, origin: origin, number: lastPaced)

@@ -28,7 +28,7 @@ extension AsynchronousOperation {
     final func addAwaiter(_ id: ObjectIdentifier, _ body: @escaping @Sendable (Result<Success, any Error>) -> Void) {
         // If there is no result yet, the operation was cancelled or refused before its start.
         let awaiter: OperationLifecycle.Call = { [unowned self] in
-            body(result ?? .failure(settledError ?? CancellationError()))
+            body(result ?? .failure(resolvedError ?? CancellationError()))
         }
         switch state.withLock({ $0.addAwaiter(id, awaiter) }) {
         case .wait: break
@@ -37,7 +37,7 @@ extension AsynchronousOperation {
         }
     }
 
-    private var settledError: (any Error)? { state.withLock { $0.settledError } }
+    private var resolvedError: (any Error)? { state.withLock { $0.resolvedError } }
 
     /// A Task that awaited the result was cancelled.
     private func leave(_ awaiter: ObjectIdentifier) {
@@ -78,7 +78,7 @@ extension AsynchronousOperation {
     private func siftDependents() {
         let id = ObjectIdentifier(self)
         let sifted = state.withLock { $0.dependents?.takeAll() }?.sifted(of: id)
-        if let sifted, state.withLock({ $0.dependents?.putBack(sifted) }) == nil { sifted.tell(of: id) }
+        if let sifted, state.withLock({ $0.dependents?.putBack(sifted) }) == nil { sifted.notify(of: id) }
     }
 }
 

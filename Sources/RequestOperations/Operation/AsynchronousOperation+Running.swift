@@ -13,7 +13,7 @@ extension AsynchronousOperation {
         case .run:
             let queue = starter?.willRun(self)
             startStep(after: nil, on: OperationQueue.current ?? queue, in: context, or: Task.startHere)
-        // The settled error takes the place of this one.
+        // The resolved error takes the place of this one.
         case .finish: finish(.failure(CancellationError()))
         case .ignore: break
         }
@@ -102,8 +102,8 @@ extension AsynchronousOperation {
             return (action, state.endPreconditions(after: action), state.wasAskedForReadiness)
         }
         if case .ignore = action { return }
-        tellFoundationOfCancel(wasAsked: wasAsked)
-        if case .settle(waitsForStart: true) = action { limitWaitForStart() }
+        notifyFoundationOfCancel(wasAsked: wasAsked)
+        if case .resolve(waitsForStart: true) = action { limitWaitForStart() }
         remains?.end()
         stop(action)
         admitIfReady()
@@ -112,10 +112,10 @@ extension AsynchronousOperation {
     /// The work threw a `CancellationError`, so the operation counts as cancelled.
     private func noteOwnCancellation() {
         let (isNew, wasAsked) = state.withLock { ($0.noteOwnCancellation(), $0.wasAskedForReadiness) }
-        if isNew { tellFoundationOfCancel(wasAsked: wasAsked) }
+        if isNew { notifyFoundationOfCancel(wasAsked: wasAsked) }
     }
 
-    /// A queue soon starts a settled operation, and so finishes it. If none does, awaiting Tasks must not wait
+    /// A queue soon starts a resolved operation, and so finishes it. If none does, awaiting Tasks must not wait
     /// forever.
     func limitWaitForStart() {
         _ = DeadlineHeap.shared.schedule(at: .now + cancellationGrace) { [weak self] in
@@ -164,15 +164,15 @@ extension AsynchronousOperation {
         onEnd(outcome)
         willAnnounce(finish.ending)
         // When a caller learns of the finish, the place is already free.
-        finish.hold?.starter.finished(finish.place, wasExecuting: finish.wasExecuting)
+        finish.queued?.starter.finished(finish.place, wasExecuting: finish.wasExecuting)
         // Foundation on Linux derives one announcement from the other.
         if Announcement.precedesChange { didChange(.isExecuting, if: finish.wasExecuting) }
         didChange(.isFinished, if: finish.isAnnounced)
         if !finish.isAnnounced { finish.gate?.start() }
         finish.remains?.end()
-        if let hold = finish.hold, hold.isBefore { hold.starter.leave(self) }
+        if let queued = finish.queued, queued.isBefore { queued.starter.leave(self) }
         // This comes first, because it may start other operations while this thread goes on.
-        finish.dependents?.tell(of: ObjectIdentifier(self))
+        finish.dependents?.notify(of: ObjectIdentifier(self))
         if let completionBlock = finish.completionBlock {
             // Like Foundation, keeps the operation until its block has returned.
             DispatchQueue.global().async { [self] in withExtendedLifetime(self, completionBlock) }

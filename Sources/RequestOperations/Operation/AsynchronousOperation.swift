@@ -173,7 +173,7 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
 
     /// Makes a queue start the cancelled operation soon. Meanwhile Foundation on Linux reads ``isReady``. A queue that
     /// has not asked yet learns of the cancel when it asks.
-    final func tellFoundationOfCancel(wasAsked: Bool) {
+    final func notifyFoundationOfCancel(wasAsked: Bool) {
         if wasAsked || Announcement.precedesChange { super.cancel() }
     }
 

@@ -58,7 +58,7 @@ private enum ForeignOperations {
             return observers[ObjectIdentifier(operation)]?.count == 1
         }
         guard isFirst else { return }
-        let watcher = BlockOperation { tellObservers(of: operation) }
+        let watcher = BlockOperation { notifyObservers(of: operation) }
         watcher.addDependency(operation)
         // Each watcher has its own queue, which it keeps alive. A shared queue would ask every watcher whenever one is
         // due.
@@ -70,11 +70,11 @@ private enum ForeignOperations {
         // Foundation must first forget the watcher, because it does not keep it but may be about to notify it.
         watcher.removeDependency(operation)
         watcher.cancel()
-        DispatchQueue.global().async { tellObservers(of: operation) }
+        DispatchQueue.global().async { notifyObservers(of: operation) }
     }
 
-    /// Tells the observers. The caller keeps the operation, so no other operation has the same identifier meanwhile.
-    private static func tellObservers(of operation: Operation) {
+    /// Notifies the observers. The caller keeps the operation, so no other operation has the same identifier meanwhile.
+    private static func notifyObservers(of operation: Operation) {
         let all = observers.withLock { $0.removeValue(forKey: ObjectIdentifier(operation)) }
         for observer in all ?? [] { observer() }
     }
@@ -135,18 +135,18 @@ struct Dependencies {
     private var entries: [Entry] = []
     /// Where each dependency is, once there have been more than a few. Until then the array is searched.
     private var places: [ObjectIdentifier: Int] = [:]
-    /// The hold counts as one of them.
+    /// The check counts as one of them.
     private var unfinishedCount = 0
     /// Whether something must be checked when all dependencies have finished.
-    private var isHeld = false
+    private var awaitsCheck = false
 
     private static var mostOfFew: Int { 16 }
 
-    /// Whether all dependencies have finished and nothing holds the operation.
+    /// Whether all dependencies have finished and no check is due.
     var isSatisfied: Bool { unfinishedCount == 0 }
 
-    /// Whether all dependencies have finished, and only the hold is left.
-    var isOnlyHeld: Bool { isHeld && unfinishedCount == 1 }
+    /// Whether all dependencies have finished, and only the check is left.
+    var awaitsOnlyCheck: Bool { awaitsCheck && unfinishedCount == 1 }
 
     /// The dependencies in the order in which they were added.
     var operations: [Operation] { entries.compactMap(\.operation) }
@@ -165,7 +165,7 @@ struct Dependencies {
         return true
     }
 
-    /// Removes a dependency. Returns whether that satisfied the operation, or left only the hold.
+    /// Removes a dependency. Returns whether that satisfied the operation, or left only the check.
     mutating func remove(_ operation: Operation) -> Bool {
         let id = ObjectIdentifier(operation)
         guard let place = place(of: id) else { return false }
@@ -176,7 +176,7 @@ struct Dependencies {
         return wasFinished ? false : countOneFinished()
     }
 
-    /// Records that a dependency finished. Returns whether that satisfied the operation, or left only the hold. A
+    /// Records that a dependency finished. Returns whether that satisfied the operation, or left only the check. A
     /// dependency that was removed or recorded before changes nothing.
     mutating func noteFinished(_ operation: ObjectIdentifier) -> Bool {
         guard let place = place(of: operation), !entries[place].isFinished else { return false }
@@ -189,16 +189,16 @@ struct Dependencies {
         place(of: operation).map { !entries[$0].isFinished } ?? false
     }
 
-    /// Holds the operation until ``release()``.
-    mutating func hold() {
-        if !isHeld { unfinishedCount += 1 }
-        isHeld = true
+    /// Makes the operation wait for the check, until ``passCheck()``.
+    mutating func awaitCheck() {
+        if !awaitsCheck { unfinishedCount += 1 }
+        awaitsCheck = true
     }
 
-    /// Ends the hold. Returns whether that satisfied the operation.
-    mutating func release() -> Bool {
-        guard isHeld else { return false }
-        isHeld = false
+    /// Records that the check was passed. Returns whether that satisfied the operation.
+    mutating func passCheck() -> Bool {
+        guard awaitsCheck else { return false }
+        awaitsCheck = false
         return countOneFinished()
     }
 
@@ -215,7 +215,7 @@ struct Dependencies {
 
     private mutating func countOneFinished() -> Bool {
         unfinishedCount -= 1
-        return isSatisfied || isOnlyHeld
+        return isSatisfied || awaitsOnlyCheck
     }
 
     private mutating func closeGaps() {
@@ -282,7 +282,7 @@ struct Dependents {
     }
 
     /// Notifies all dependents, in the order in which they came.
-    func tell(of dependency: ObjectIdentifier) {
+    func notify(of dependency: ObjectIdentifier) {
         for state in states { state.noteFinished(dependency) }
     }
 }

@@ -8,7 +8,7 @@ extension AsynchronousOperation {
     /// Keys hold for the whole process, across all queues. An operation takes its keys when its dependencies have
     /// finished, before its conditions are evaluated. It releases them when it has finished. Until then, other operations
     /// with the key are not ready, so they take no place in a queue. They get the key in the order in which they began to
-    /// wait for it. Cancelling a waiting operation removes it from the line.
+    /// wait for it. Cancelling a waiting operation removes it.
     ///
     /// Several keys are taken in a fixed order, so that operations cannot wait for each other in a circle. But the work
     /// of an operation, and a member of a group, must not wait for another operation with the same key.
@@ -25,7 +25,7 @@ extension AsynchronousOperation {
 ///
 /// A member takes its keys one after the other, in their order as strings. All members do so, so they cannot wait for
 /// each other in a circle. Members get each key in the order in which they began to wait for it.
-struct ExclusionLines {
+struct ExclusionTable {
     struct Ticket: Hashable, Sendable {
         fileprivate let number: UInt64
     }
@@ -39,11 +39,11 @@ struct ExclusionLines {
 
     private var members: [Ticket: Member] = [:]
     /// Who waits for each key that is held. It still has the tickets of members that have left.
-    private var lines: [String: Line<Ticket>] = [:]
+    private var waiters: [String: Queue<Ticket>] = [:]
     private var lastNumber: UInt64 = 0
 
     /// Whether nobody holds a key.
-    var isEmpty: Bool { members.isEmpty && lines.isEmpty }
+    var isEmpty: Bool { members.isEmpty && waiters.isEmpty }
 
     /// Takes a member in. Returns its ticket, and whether it holds all of its keys.
     ///
@@ -57,7 +57,7 @@ struct ExclusionLines {
         return (ticket, advance(ticket))
     }
 
-    /// Releases what a member holds, or removes the member from the line. A second call changes nothing.
+    /// Releases what a member holds, or removes the member. A second call changes nothing.
     ///
     /// - Returns: The closures of the members that hold all of their keys now.
     mutating func leave(_ ticket: Ticket) -> [@Sendable () -> Void] {
@@ -69,33 +69,33 @@ struct ExclusionLines {
     private mutating func advance(_ ticket: Ticket) -> Bool {
         while let member = members[ticket], member.heldCount < member.keys.count {
             let key = member.keys[member.heldCount]
-            guard lines[key] == nil else {
-                lines[key]?.append(ticket)
+            guard waiters[key] == nil else {
+                waiters[key]?.append(ticket)
                 return false
             }
-            lines[key] = Line()
+            waiters[key] = Queue()
             members[ticket]?.heldCount += 1
         }
         return true
     }
 
-    /// Gives a key to the next member in its line. Returns that member's closure if it now holds all of its keys.
+    /// Gives a key to the next member that waits for it. Returns that member's closure if it now holds all of its keys.
     private mutating func passOn(_ key: String) -> (@Sendable () -> Void)? {
-        while let next = lines[key]?.popFirst() {
+        while let next = waiters[key]?.popFirst() {
             guard let member = members[next] else { continue }
             members[next]?.heldCount += 1
             return advance(next) ? member.wake : nil
         }
-        lines[key] = nil
+        waiters[key] = nil
         return nil
     }
 }
 
 /// The keys of this process.
-extension ExclusionLines {
-    private static let shared = Locked(ExclusionLines())
+extension ExclusionTable {
+    private static let shared = Locked(ExclusionTable())
 
-    /// Enters the lines for keys.
+    /// Takes keys, or waits for them.
     ///
     /// - Parameter body: Called once, when all keys are held: at once, or by the member that releases the last of them.
     static func enter(_ keys: Set<String>, _ body: @escaping @Sendable () -> Void) -> Ticket {
@@ -104,8 +104,8 @@ extension ExclusionLines {
         return ticket
     }
 
-    /// Releases the keys, or leaves the lines. A second call changes nothing.
-    static func giveBack(_ ticket: Ticket) {
+    /// Releases the keys, or stops waiting for them. A second call changes nothing.
+    static func release(_ ticket: Ticket) {
         for wake in shared.withLock({ $0.leave(ticket) }) { wake() }
     }
 }

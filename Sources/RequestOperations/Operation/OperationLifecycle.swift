@@ -5,7 +5,7 @@
 ///    │                     │                     ▲  ▲
 /// cancel, refuse     cancel, fail                │  │
 ///    ▼                     ▼                     │  │
-/// settled              ending ──── decide ───────┘  │
+/// resolved             ending ──── decide ───────┘  │
 ///    └── start, decide ─────────────────────────────┘
 /// ```
 ///
@@ -34,7 +34,7 @@ struct OperationLifecycle {
         case pending
         /// Cancelled or refused before the start. The operation finishes with this error when it is started, as
         /// Foundation's queues demand.
-        case settled(with: any Error)
+        case resolved(with: any Error)
         /// The Task is `nil` until it has begun, and between two steps.
         case executing(RunningTask?)
         /// The Task was told to stop, or will be when it begins. Whatever it returns, the operation finishes with this
@@ -59,7 +59,7 @@ struct OperationLifecycle {
     private(set) var completionBlock: Call?
 
     // Who starts the operation: see OperationStarter.swift.
-    var hold: Hold?
+    var queued: Queued?
     var owner = Owner.nobody
     /// What the starter lends the operation while it runs. Only the starter knows what it is.
     var place: (any AnyObject & Sendable)?
@@ -77,24 +77,24 @@ struct OperationLifecycle {
     var mayRun: Bool { isPending && dependencies.isSatisfied }
 
     /// Whether the operation has not been started yet.
-    var awaitsStart: Bool { isPending || isSettled }
+    var awaitsStart: Bool { isPending || isResolved }
 
     var isExecuting: Bool {
         switch state {
         case .executing, .ending: true
         case .decided(_, let wasExecuting): wasExecuting
-        case .pending, .settled, .finished: false
+        case .pending, .resolved, .finished: false
         }
     }
 
     /// The error of an operation that was cancelled or refused before its start, and has not finished.
-    var settledError: (any Error)? {
-        if case .settled(let error) = state { error } else { nil }
+    var resolvedError: (any Error)? {
+        if case .resolved(let error) = state { error } else { nil }
     }
 
     /// Whether the operation will finish without its work when it is started.
-    var isSettled: Bool {
-        if case .settled = state { true } else { false }
+    var isResolved: Bool {
+        if case .resolved = state { true } else { false }
     }
 
     /// How the operation ended. `nil` until it has.
@@ -109,7 +109,8 @@ struct OperationLifecycle {
     /// Whether the operation's result is or will be a `CancellationError`.
     var isCancelled: Bool {
         switch state {
-        case .settled(let error), .ending(_, let error), .decided(.failed(let error), _), .finished(.failed(let error)):
+        case .resolved(let error), .ending(_, let error), .decided(.failed(let error), _),
+            .finished(.failed(let error)):
             error is CancellationError
         case .pending, .executing, .decided(.succeeded, _), .finished(.succeeded): false
         }
@@ -138,7 +139,7 @@ struct OperationLifecycle {
         case .pending:
             state = .executing(nil)
             return .run
-        case .settled: return .finish
+        case .resolved: return .finish
         case .executing, .ending, .decided, .finished: return .ignore
         }
     }
@@ -152,7 +153,7 @@ struct OperationLifecycle {
             return true
         // The operation was cancelled before its Task began, and has already finished without it.
         case .decided, .finished: return true
-        case .pending, .settled: break
+        case .pending, .resolved: break
         }
         return false
     }
@@ -162,7 +163,7 @@ struct OperationLifecycle {
         switch state {
         case .executing: state = .executing(nil)
         case .ending(_, let error): state = .ending(nil, with: error)
-        case .pending, .settled, .decided, .finished: break
+        case .pending, .resolved, .decided, .finished: break
         }
         return mayLeave
     }
@@ -187,7 +188,7 @@ struct OperationLifecycle {
 
     enum CancelAction {
         /// The value says whether a Task waits for the outcome, so that the wait for the start needs a limit.
-        case settle(waitsForStart: Bool)
+        case resolve(waitsForStart: Bool)
         /// Tell the Task to stop, if it has begun. Then call ``wasTold()``.
         case stop(RunningTask?)
         case ignore
@@ -196,18 +197,18 @@ struct OperationLifecycle {
     /// Records a cancel. After the finish this changes nothing.
     mutating func cancel() -> CancelAction {
         switch state {
-        case .pending: return settle(with: CancellationError())
+        case .pending: return resolve(with: CancellationError())
         case .executing(let task): return stop(task, with: CancellationError())
         case .ending(let task, let error) where !(error is CancellationError):
             state = .ending(task, with: CancellationError())
-            return .settle(waitsForStart: false)
-        case .settled, .ending, .decided, .finished: return .ignore
+            return .resolve(waitsForStart: false)
+        case .resolved, .ending, .decided, .finished: return .ignore
         }
     }
 
-    /// Records that the operation must not begin and fails with an error. Changes nothing if it has begun or is settled.
+    /// Records that the operation must not begin and fails with an error. Changes nothing if it has begun or is resolved.
     mutating func refuse(with error: any Error) -> CancelAction {
-        isPending ? settle(with: error) : .ignore
+        isPending ? resolve(with: error) : .ignore
     }
 
     /// Records that the operation must end with an error now. Changes nothing if it does not run or is already ending.
@@ -216,9 +217,9 @@ struct OperationLifecycle {
         return stop(task, with: error)
     }
 
-    private mutating func settle(with error: any Error) -> CancelAction {
-        state = .settled(with: error)
-        return .settle(waitsForStart: listeners.hasAwaiter)
+    private mutating func resolve(with error: any Error) -> CancelAction {
+        state = .resolved(with: error)
+        return .resolve(waitsForStart: listeners.hasAwaiter)
     }
 
     private mutating func stop(_ task: RunningTask?, with error: any Error) -> CancelAction {
@@ -234,9 +235,9 @@ struct OperationLifecycle {
         return true
     }
 
-    /// Ends the preconditions of an operation that was settled before its start.
+    /// Ends the preconditions of an operation that was resolved before its start.
     mutating func endPreconditions(after action: CancelAction) -> Preconditions.Remains? {
-        guard case .settle = action, isSettled else { return nil }
+        guard case .resolve = action, isResolved else { return nil }
         return preconditions?.end()
     }
 
@@ -248,7 +249,7 @@ struct OperationLifecycle {
         let ending: Ending
         switch state {
         case .pending, .executing: ending = outcome
-        case .settled(let error), .ending(_, let error): ending = .failed(error)
+        case .resolved(let error), .ending(_, let error): ending = .failed(error)
         case .decided, .finished: return nil
         }
         state = .decided(ending, wasExecuting: isExecuting)
@@ -266,7 +267,7 @@ struct OperationLifecycle {
         let completionBlock: Call?
         /// The keys, which are released.
         let remains: Preconditions.Remains?
-        let hold: Hold?
+        let queued: Queued?
         let place: (any AnyObject & Sendable)?
         /// The owner that it had. The caller releases it.
         let owner: Owner
@@ -287,7 +288,7 @@ struct OperationLifecycle {
     /// - Parameter ending: What was decided. Its error may have been replaced.
     mutating func finish(_ ending: Ending) -> Finish {
         defer {
-            (dependents, listeners, completionBlock, hold, place) = (nil, Listeners(), nil, nil, nil)
+            (dependents, listeners, completionBlock, queued, place) = (nil, Listeners(), nil, nil, nil)
             leaveOwner()
         }
         let (wasExecuting, gate) = (isExecuting, gate)
@@ -295,7 +296,8 @@ struct OperationLifecycle {
         return Finish(
             ending: ending, wasExecuting: wasExecuting, mayLeave: mayLeave, listeners: listeners,
             dependents: dependents, dependencies: takeDependencies(), completionBlock: completionBlock,
-            remains: preconditions?.end(), hold: hold, place: place, owner: owner, isAnnounced: !awaitsQueue, gate: gate
+            remains: preconditions?.end(), queued: queued, place: place, owner: owner, isAnnounced: !awaitsQueue,
+            gate: gate
         )
     }
 
@@ -312,7 +314,7 @@ struct OperationLifecycle {
         return dependencies.removeAll()
     }
 
-    // MARK: Who is told
+    // MARK: Listeners
 
     /// Replaces the completion block, unless the operation has finished. Returns the block that the caller must free
     /// outside the lock.
@@ -345,12 +347,12 @@ struct OperationLifecycle {
         case goOn
     }
 
-    /// Registers a closure that is called when the outcome is settled. A cancel before the start settles it, even if the
+    /// Registers a closure that is called when the outcome is resolved. A cancel before the start resolves it, even if the
     /// finish never comes.
     mutating func addAwaiter(_ id: ObjectIdentifier, _ awaiter: @escaping Call) -> AwaitAction {
         guard !hasFinished else { return .goOn }
         listeners.append(.awaiter(awaiter, id))
-        return isSettled ? .waitForStart : .wait
+        return isResolved ? .waitForStart : .wait
     }
 
     /// Records that a Task that awaited the outcome gives up. Returns `false` if it has the outcome already.
@@ -360,7 +362,7 @@ struct OperationLifecycle {
 
     /// The awaiters of an operation that was cancelled before its start and has not been started in time.
     mutating func giveUpStart() -> [Call] {
-        isSettled ? listeners.removeAwaiters() : []
+        isResolved ? listeners.removeAwaiters() : []
     }
 
     /// Whether a Task or a subscriber waits for the result.

@@ -1,7 +1,7 @@
 /// What starts operations: an operation that runs others as its members, or a queue of this package.
 ///
-/// A queue holds an operation back until it may run and there is a place for it (``OperationLifecycle/Hold``). Then it gives
-/// it to Foundation's queue, which starts it. An operation that runs others calls ``StartableOperation/start(by:)``.
+/// An operation waits in a queue until it may run and there is a place for it (``OperationLifecycle/Queued``). Then the queue
+/// gives it to Foundation's queue, which starts it. An operation that runs others calls ``StartableOperation/start(by:)``.
 protocol OperationStarter: AnyObject, Sendable {
     /// Starts an operation that may run now, or must finish. It does so on another thread, or when there is a place.
     func admit(_ operation: any StartableOperation)
@@ -10,10 +10,10 @@ protocol OperationStarter: AnyObject, Sendable {
     /// runs.
     func willRun(_ operation: any StartableOperation) -> OperationQueue?
 
-    /// An operation that the starter held has finished. Takes back the place. The finish has not been announced yet.
+    /// An operation that the starter had has finished. Takes back the place. The finish has not been announced yet.
     func finished(_ place: (any AnyObject & Sendable)?, wasExecuting: Bool)
 
-    /// An operation that it still holds back has finished, because something else started it.
+    /// An operation that still waits there has finished, because something else started it.
     func leave(_ operation: Operation)
 }
 
@@ -42,7 +42,7 @@ protocol StartableOperation: FinishAnnouncing, Sendable {
     func startIfReady()
     /// Begins the check of the preconditions if it is due.
     func checkPreconditions()
-    /// The dependencies have finished, or only the hold is left that the preconditions have. Starts the operation if it may
+    /// The dependencies have finished, or only the check of the preconditions is left. Starts the operation if it may
     /// run.
     func proceed()
     /// The operation is ready. Its time begins to count.
@@ -55,111 +55,111 @@ extension StartableOperation {
     func claim() -> Bool { state.withLock { $0.claim() } }
 }
 
-// MARK: Held by a queue
+// MARK: In a queue
 
 extension OperationLifecycle {
     /// A queue of this package that has the operation.
     ///
     /// ```
-    /// join ──▶ joining ── settle ──▶ held ──▶ entering ──▶ entered
-    ///                                 ▲ │         ▲
-    ///                                 │ ▼         │
-    ///                                inLine ──────┘
+    /// join ──▶ joining ── finishJoining ──▶ waits ──▶ entering ──▶ entered
+    ///                                        ▲ │         ▲
+    ///                                        │ ▼         │
+    ///                                    awaitsPlace ────┘
     /// ```
     ///
     /// Only the operation itself knows when it is ready. So it says when it must enter Foundation's queue, and it says so
     /// once.
-    struct Hold {
+    struct Queued {
         enum Stage {
             /// The queue is taking it in.
             case joining(barrierIsOver: Bool)
             /// It waits for its dependencies, or for a barrier.
-            case held(behindBarrier: Bool)
+            case waits(behindBarrier: Bool)
             /// It waits for a place of the queue.
-            case inLine
+            case awaitsPlace
             /// It is entering Foundation's queue.
             case entering
             case entered
         }
 
         let starter: any OperationStarter
-        /// The operation itself, for as long as the queue also holds it.
+        /// The operation itself, for as long as the queue also keeps it.
         fileprivate(set) var operation: (any StartableOperation)?
         fileprivate(set) var stage = Stage.joining(barrierIsOver: false)
 
         /// Whether it is not yet in Foundation's queue.
         var isBefore: Bool {
             switch stage {
-            case .joining, .held, .inLine: true
+            case .joining, .waits, .awaitsPlace: true
             case .entering, .entered: false
             }
         }
     }
 
     /// Whether a queue has the operation but has not let it into Foundation's queue yet.
-    var isHeld: Bool { hold?.isBefore ?? false }
+    var awaitsEntry: Bool { queued?.isBefore ?? false }
 
     /// Whether only Foundation's queue may start the operation now. A queue cannot take in an operation that already
     /// runs.
     private var isEntering: Bool {
-        if case .entering = hold?.stage { true } else { false }
+        if case .entering = queued?.stage { true } else { false }
     }
 
     /// Joins the queue that the operation was added to. Returns `false` if it must not be added.
     mutating func join(_ starter: any OperationStarter, as operation: any StartableOperation) -> Bool {
-        guard hold == nil, awaitsStart else { return false }
-        hold = Hold(starter: starter, operation: operation)
+        guard queued == nil, awaitsStart else { return false }
+        queued = Queued(starter: starter, operation: operation)
         return true
     }
 
-    enum Settlement {
+    enum Joined {
         case enters
-        case isHeld
+        case waits
         /// The operation has already finished.
         case isOver
     }
 
     /// The queue has recorded the operation.
-    mutating func settle(behindBarrier: Bool) -> Settlement {
-        guard case .joining(let barrierIsOver) = hold?.stage else { return .isOver }
-        hold?.stage = .held(behindBarrier: behindBarrier && !barrierIsOver)
-        return enter() == nil ? .isHeld : .enters
+    mutating func finishJoining(behindBarrier: Bool) -> Joined {
+        guard case .joining(let barrierIsOver) = queued?.stage else { return .isOver }
+        queued?.stage = .waits(behindBarrier: behindBarrier && !barrierIsOver)
+        return enter() == nil ? .waits : .enters
     }
 
     /// The barrier in front of the operation has ended. Returns the queue that the operation enters now, if it does.
     mutating func passBarrier() -> (any OperationStarter)? {
-        switch hold?.stage {
-        case .joining: hold?.stage = .joining(barrierIsOver: true)
-        case .held: hold?.stage = .held(behindBarrier: false)
-        case .inLine, .entering, .entered, nil: break
+        switch queued?.stage {
+        case .joining: queued?.stage = .joining(barrierIsOver: true)
+        case .waits: queued?.stage = .waits(behindBarrier: false)
+        case .awaitsPlace, .entering, .entered, nil: break
         }
         return enter()
     }
 
-    /// Called when the operation may have become ready, or was settled. Returns the queue that it enters now, if it does.
+    /// Called when the operation may have become ready, or was resolved. Returns the queue that it enters now, if it does.
     mutating func enter() -> (any OperationStarter)? {
-        guard let hold, awaitsStart else { return nil }
-        switch hold.stage {
-        case .held(let behindBarrier) where isSettled || dependencies.isSatisfied && !behindBarrier: break
-        case .inLine where isSettled: break
-        case .joining, .held, .inLine, .entering, .entered: return nil
+        guard let queued, awaitsStart else { return nil }
+        switch queued.stage {
+        case .waits(let behindBarrier) where isResolved || dependencies.isSatisfied && !behindBarrier: break
+        case .awaitsPlace where isResolved: break
+        case .joining, .waits, .awaitsPlace, .entering, .entered: return nil
         }
-        self.hold?.stage = .entering
-        return hold.starter
+        self.queued?.stage = .entering
+        return queued.starter
     }
 
     /// The operation was about to enter but must wait for a place first. Returns whether it waits.
-    mutating func standInLine() -> Bool {
-        guard isEntering, !isSettled else { return false }
-        hold?.stage = .inLine
+    mutating func awaitPlace() -> Bool {
+        guard isEntering, !isResolved else { return false }
+        queued?.stage = .awaitsPlace
         return true
     }
 
-    /// The operation is first in the line for a place. Returns whether it takes the place and enters.
+    /// The operation is the next to get a place. Returns whether it takes the place and enters.
     mutating func take(_ place: any AnyObject & Sendable) -> Bool {
-        guard case .inLine = hold?.stage, awaitsStart else { return false }
+        guard case .awaitsPlace = queued?.stage, awaitsStart else { return false }
         // A dependency may have been added since.
-        hold?.stage = .held(behindBarrier: false)
+        queued?.stage = .waits(behindBarrier: false)
         guard enter() != nil else { return false }
         self.place = place
         return true
@@ -168,8 +168,8 @@ extension OperationLifecycle {
     /// The operation is now in Foundation's queue.
     mutating func hasEntered() {
         guard isEntering else { return }
-        hold?.stage = .entered
-        hold?.operation = nil
+        queued?.stage = .entered
+        queued?.operation = nil
     }
 }
 
@@ -209,10 +209,10 @@ extension OperationLifecycle {
 
     /// Whether a queue that has not started the operation may have it. On Linux Foundation's queue would keep a pointer
     /// to the operation if it heard of the finish. It notices the finish itself when it starts the operation.
-    var awaitsQueue: Bool { isAheadOfQueue && wasAskedForReadiness && !isHeld }
+    var awaitsQueue: Bool { isAheadOfQueue && wasAskedForReadiness && !awaitsEntry }
 
     mutating func claim() -> Bool {
-        guard awaitsStart, hold == nil, case .nobody = owner, !wasAskedForReadiness else { return false }
+        guard awaitsStart, queued == nil, case .nobody = owner, !wasAskedForReadiness else { return false }
         owner = .claimed
         return true
     }
@@ -225,7 +225,7 @@ extension OperationLifecycle {
 
     /// Takes the owner out if it must start the operation now.
     mutating func takeOwner() -> (any OperationStarter)? {
-        guard case .waits(let starter) = owner, isSettled || dependencies.isSatisfied, !isEntering else { return nil }
+        guard case .waits(let starter) = owner, isResolved || dependencies.isSatisfied, !isEntering else { return nil }
         owner = .claimed
         return starter
     }
@@ -299,15 +299,15 @@ extension OperationLifecycle {
         foundationAgrees: Bool, isAnnounced: @autoclosure () -> Bool,
         of operation: @autoclosure () -> any StartableOperation
     ) -> Reading {
-        var reading = Reading(isReady: isSettled || foundationAgrees && dependencies.isSatisfied)
+        var reading = Reading(isReady: isResolved || foundationAgrees && dependencies.isSatisfied)
         switch (readiness, reading.isReady) {
         case (.unknown, true):
             readiness = .ready(announcementsLeft: 0)
             reading.isTurn = true
         case (.notReady, true):
             // If no queue of Foundation's has the operation, none can miss anything.
-            readiness = .ready(announcementsLeft: isHeld ? 0 : 8)
-            (reading.isTurn, reading.isToBeAnnounced) = (true, !isHeld)
+            readiness = .ready(announcementsLeft: awaitsEntry ? 0 : 8)
+            (reading.isTurn, reading.isToBeAnnounced) = (true, !awaitsEntry)
         case (.ready(let left), true):
             guard left > 0, mayBeStartedByQueue, !isAnnounced() else { break }
             readiness = .ready(announcementsLeft: left - 1)
@@ -318,7 +318,7 @@ extension OperationLifecycle {
         case (.unknown, false), (.notReady, false):
             readiness = .notReady
         }
-        if isPending, !dependencies.isSatisfied, !isHeld { reading.gate = makeGate(of: operation()) }
+        if isPending, !dependencies.isSatisfied, !awaitsEntry { reading.gate = makeGate(of: operation()) }
         reading.check = beginCheck()
         return reading
     }
@@ -329,7 +329,7 @@ extension OperationLifecycle {
     mutating func makeGateIfSeen(of operation: any StartableOperation) -> Operation? {
         switch readiness {
         case .unknown where !Announcement.precedesChange: return nil
-        case .notReady where isHeld && !Announcement.precedesChange: return nil
+        case .notReady where awaitsEntry && !Announcement.precedesChange: return nil
         // A reader that got "ready" must learn that the operation is no longer ready.
         case .unknown, .notReady, .ready: return makeGate(of: operation)
         }
@@ -342,7 +342,7 @@ extension OperationLifecycle {
         return gate
     }
 
-    /// What to do when nothing keeps the operation from running any more, or only the hold that the preconditions have.
+    /// What to do when nothing keeps the operation from running any more, or only the check of the preconditions.
     struct Opening {
         fileprivate let gate: Operation?
         fileprivate let operation: any StartableOperation
@@ -354,12 +354,12 @@ extension OperationLifecycle {
         }
     }
 
-    /// Changes the dependencies. Returns what to do if the change satisfied them or left only the hold.
+    /// Changes the dependencies. Returns what to do if the change satisfied them or left only the check.
     mutating func open(by change: (inout Dependencies) -> Bool) -> Opening? {
         guard change(&dependencies) else { return nil }
         // There may be no operation here. Either it is being freed, and Foundation must not learn of its gate. Or no
         // queue has taken it in, and a queue that takes it in later finds the dependencies finished.
-        guard let operation = hold?.operation ?? outsider?.operation else { return nil }
+        guard let operation = queued?.operation ?? outsider?.operation else { return nil }
         // The gate stays closed until the preconditions have been checked. A queue of Foundation's could miss that a second
         // gate opens.
         guard dependencies.isSatisfied else { return Opening(gate: nil, operation: operation) }

@@ -6,7 +6,7 @@
 ///    └────────────────── end ─────────────▲
 /// ```
 ///
-/// The check happens once. Meanwhile the dependencies have a hold, and the operation is not ready. So it holds no place of
+/// The check happens once. Meanwhile the dependencies include the check, and the operation is not ready. So it holds no place of
 /// a queue.
 struct Preconditions {
     /// What follows if a dependency fails. A dependency that is not here changes nothing.
@@ -40,14 +40,14 @@ struct Preconditions {
 
     /// What the caller ends outside the lock.
     struct Remains {
-        fileprivate var keys: ExclusionLines.Ticket?
+        fileprivate var keys: ExclusionTable.Ticket?
         fileprivate var evaluation: Task<Void, Never>?
         /// They hold code of the user.
         fileprivate var conditions: [OperationCondition] = []
 
         func end() {
             evaluation?.cancel()
-            if let keys { ExclusionLines.giveBack(keys) }
+            if let keys { ExclusionTable.release(keys) }
         }
     }
 
@@ -119,7 +119,7 @@ extension OperationLifecycle {
         guard isPending, all.isCollecting else { return nil }
         change(&all)
         preconditions = all
-        dependencies.hold()
+        dependencies.awaitCheck()
         return makeGateIfSeen(of: operation)
     }
 
@@ -127,10 +127,10 @@ extension OperationLifecycle {
     /// operation: an owner, a queue of ours in which no barrier is before it, or a queue of Foundation's, which has
     /// asked whether it is ready.
     mutating func beginCheck() -> Preconditions.Check? {
-        guard preconditions != nil, isPending, dependencies.isOnlyHeld else { return nil }
-        switch (owner, hold?.stage) {
-        case (.waits, _), (_, .held(behindBarrier: false)): break
-        default: guard wasAskedForReadiness, !isHeld else { return nil }
+        guard preconditions != nil, isPending, dependencies.awaitsOnlyCheck else { return nil }
+        switch (owner, queued?.stage) {
+        case (.waits, _), (_, .waits(behindBarrier: false)): break
+        default: guard wasAskedForReadiness, !awaitsEntry else { return nil }
         }
         return preconditions?.begin(after: dependencies.operations)
     }
@@ -146,7 +146,7 @@ extension AsynchronousOperation {
     /// Runs the check.
     ///
     /// - Parameter isAsked: Whether a queue asks for readiness now. The queue must not learn the result before it has
-    ///   the answer. But the operation enters the lines for its keys at once, so that the order of the queue counts
+    ///   the answer. But the operation asks for its keys at once, so that the order of the queue counts
     ///   there.
     func run(_ check: Preconditions.Check, isAsked: Bool = false) {
         let go: @Sendable (@escaping @Sendable () -> Void) -> Void = { next in
@@ -154,11 +154,11 @@ extension AsynchronousOperation {
         }
         if let error = check.failureOfDependency { return go { self.refuse(with: error) } }
         guard !check.keys.isEmpty else { return go { self.evaluate(check.conditions) } }
-        let keys = ExclusionLines.enter(check.keys) { [weak self] in
+        let keys = ExclusionTable.enter(check.keys) { [weak self] in
             if let self { go { self.evaluate(check.conditions) } }
         }
         // The operation may have been cancelled meanwhile, or even have finished.
-        if state.withLock({ $0.preconditions?.keep { $0.keys = keys } }) != true { ExclusionLines.giveBack(keys) }
+        if state.withLock({ $0.preconditions?.keep { $0.keys = keys } }) != true { ExclusionTable.release(keys) }
     }
 
     /// Evaluates the conditions, on a Task of their own. Without conditions, the operation is ready.
@@ -181,7 +181,7 @@ extension AsynchronousOperation {
 
     private func pass() {
         state.withLock { state in
-            state.preconditions?.keep() == true ? state.open { $0.release() } : nil
+            state.preconditions?.keep() == true ? state.open { $0.passCheck() } : nil
         }?.open()
     }
 
@@ -191,9 +191,9 @@ extension AsynchronousOperation {
         let error = refusal(error)
         let (action, remains, opening) = state.withLock { state in
             let action = state.refuse(with: error)
-            return (action, state.endPreconditions(after: action), state.open { $0.release() })
+            return (action, state.endPreconditions(after: action), state.open { $0.passCheck() })
         }
-        if case .settle(waitsForStart: true) = action { limitWaitForStart() }
+        if case .resolve(waitsForStart: true) = action { limitWaitForStart() }
         remains?.end()
         opening?.open()
         // A dependency may have been added meanwhile, so that there is nothing to open.

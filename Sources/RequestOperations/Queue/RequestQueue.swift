@@ -20,11 +20,11 @@
 ///
 /// ## Order
 ///
-/// Ready operations wait in lines, one for each host of their original requests. Among the hosts that have a free
+/// Ready operations wait for a place, those of each host in a queue of their own. Among the hosts that have a free
 /// place, the operation with the highest priority is next. If priorities are equal, the one that was added first is
 /// next. Priorities are strict, as in Foundation.
 ///
-/// A request in backoff gives its place back. For its next attempt it returns to its old position in the line, ahead of
+/// A request in backoff releases its place. For its next attempt it returns to its old position, ahead of
 /// requests that were added later. With a ``maxConcurrentOperationCount`` of 1, requests are sent one at a time, in the
 /// order in which they were added. Others may overtake a request while it waits for its next attempt. If all requests
 /// must *succeed* in order, use dependencies.
@@ -32,7 +32,7 @@
 /// A request holds its place while it is processed and sent, until its body has arrived. It does not hold it while it
 /// decodes. If ``URLRequestOperation/process(_:)`` leads to another host, the request exchanges its place for one of
 /// that host. If its configuration has a limiter too, the request then takes a slot of that limiter. If it has to wait
-/// for the slot, it gives the queue's place back, and gets both together later. A redirect to another host keeps both.
+/// for the slot, it releases the queue's place, and gets both together later. A redirect to another host keeps both.
 ///
 /// An operation that a stage adds to the queue in which its request holds a place runs on that place. So an adapter can
 /// fetch a token through the queue of its request, even at a width of 1.
@@ -41,7 +41,7 @@
 ///
 /// Other operations take a place while they execute: an ``AsynchronousOperation`` of another kind, a block, a foreign
 /// `Operation`. (A ``RequestChain`` takes none, but the requests that it runs do.) They have no host. If the queue has
-/// a limit, such an operation joins the line when its dependencies have finished. An operation that overrides its
+/// a limit, such an operation waits for a place when its dependencies have finished. An operation that overrides its
 /// readiness holds its place while it waits to become ready. Without a limit, such operations go straight to
 /// Foundation, and a limit that is set later does not count them. Operations that are added to a suspended queue count
 /// for the limit that it has when it is resumed.
@@ -58,7 +58,7 @@
 /// entered its queue. ``allOperations`` and ``allOperationCount`` show everything.
 ///
 /// A subclass may override what Foundation allows, and must call `super`.
-// Unchecked like Foundation's own queue. All state of this class is in `held`, and `ownProgress` is set once, by
+// Unchecked like Foundation's own queue. All state of this class is in `waiting`, and `ownProgress` is set once, by
 // `init`.
 open class RequestQueue: OperationQueue, @unchecked Sendable {
     /// The limiter that admits the attempts of the queue's requests, and the other operations that execute in the
@@ -68,10 +68,10 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     /// responses, as the limiter of a configuration does. Without limits by default.
     public final let limiter: RequestLimiter
 
-    final let held = Locked(HeldOperations())
-    /// Counts the held operations, and the watched ones in Foundation's queue. A caller can wait until the count is
+    final let waiting = Locked(WaitingOperations())
+    /// Counts the waiting operations, and the watched ones in Foundation's queue. A caller can wait until the count is
     /// zero.
-    final let heldGroup = DispatchGroup()
+    final let waitingGroup = DispatchGroup()
     final let ownProgress = QueueProgress()
 
     /// Makes a queue without limits.
@@ -98,7 +98,7 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     deinit {
         // Our operations keep their queue alive. Blocks and foreign operations in a queue that stays suspended do not.
         // Dispatch traps if a group is freed that has been entered and not left.
-        for _ in held.withLock({ $0.operations }) { heldGroup.leave() }
+        for _ in waiting.withLock({ $0.operations }) { waitingGroup.leave() }
     }
 
     // MARK: Overrides of Foundation's queue
@@ -120,17 +120,17 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     /// Whether the queue starts no operation and sends no first attempt. Requests that have been sent go on, with all
     /// their attempts.
     open override var isSuspended: Bool {
-        get { held.withLock { $0.isSuspended } }
+        get { waiting.withLock { $0.isSuspended } }
         set {
-            held.withLock { $0.suspend(newValue) }
+            waiting.withLock { $0.suspend(newValue) }
             // If two threads set this at the same time, their order may differ between the two steps. So we repeat
             // until both agree.
             var applied: Bool
             repeat {
-                applied = held.withLock { $0.isSuspended }
+                applied = waiting.withLock { $0.isSuspended }
                 super.isSuspended = applied
                 limiter.isSuspended = applied
-            } while held.withLock { $0.isSuspended } != applied
+            } while waiting.withLock { $0.isSuspended } != applied
             admitProducers()
         }
     }
@@ -180,15 +180,15 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
         } whenOver: { [self] barrier in
             passed(barrier)
         }
-        heldGroup.enter()
+        waitingGroup.enter()
         let place = limiter.newPlace()
         // From here on, every operation that is added waits for the barrier.
-        let predecessors = held.withLock { $0.add(barrier, at: place) }
+        let predecessors = waiting.withLock { $0.add(barrier, at: place) }
         if let predecessors { barrier.wait(for: predecessors + entered) }
     }
 
     private func passed(_ barrier: QueueBarrier) {
-        let (followers, next) = held.withLock { $0.end(barrier) }
+        let (followers, next) = waiting.withLock { $0.end(barrier) }
         // Operations in Foundation's queue now were cancelled behind the barrier. All others have finished or begin
         // now.
         next?.wait(for: followers + entered)
@@ -208,7 +208,7 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     /// Cancels all operations, held back or not. Those that are held back finish at once.
     open override func cancelAllOperations() {
         // We cancel the last one first. Otherwise the end of a cancelled operation could start one that waits for it.
-        for (operation, enters) in held.withLock({ $0.cancelAll() }).reversed() {
+        for (operation, enters) in waiting.withLock({ $0.cancelAll() }).reversed() {
             operation.cancel()
             if enters { hand(over: operation) }
         }
@@ -221,14 +221,14 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     open override func waitUntilAllOperationsAreFinished() {
         var isOver: Bool
         repeat {
-            let added = held.withLock { $0.addedCount }
-            heldGroup.wait()
+            let added = waiting.withLock { $0.addedCount }
+            waitingGroup.wait()
             super.waitUntilAllOperationsAreFinished()
             // The code that watches for finished operations must end too.
-            heldGroup.wait()
-            // An operation that ran may have added others. They were held until it had left Foundation's queue, and are
+            waitingGroup.wait()
+            // An operation that ran may have added others. They waited until it had left Foundation's queue, and are
             // there by now.
-            isOver = held.withLock { $0.isEmpty && $0.addedCount == added } && super.operationCount == 0
+            isOver = waiting.withLock { $0.isEmpty && $0.addedCount == added } && super.operationCount == 0
         } while !isOver
     }
 
@@ -239,10 +239,10 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     /// Those in Foundation's queue come first, then those that are held back, each in their order of arrival.
     public final var allOperations: [Operation] {
         // An operation that enters between the two reads is in both lists.
-        let held = held.withLock { $0.operations }
+        let waiting = waiting.withLock { $0.operations }
         let entered = entered
         let known = Set(entered.map(ObjectIdentifier.init))
-        return (entered + held.filter { !known.contains(ObjectIdentifier($0)) }).filter { !($0 is QueueBarrier) }
+        return (entered + waiting.filter { !known.contains(ObjectIdentifier($0)) }).filter { !($0 is QueueBarrier) }
     }
 
     /// How many operations have not finished. The time this takes is proportional to their number.
@@ -254,9 +254,9 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     ///
     /// An operation is held back while it has no place yet, or waits for others. `addOperation` ignores this limit.
     public final var maximumPending: Int {
-        get { held.withLock { $0.maximumPending } }
+        get { waiting.withLock { $0.maximumPending } }
         set {
-            held.withLock { $0.maximumPending = newValue }
+            waiting.withLock { $0.maximumPending = newValue }
             admitProducers()
         }
     }
@@ -279,15 +279,11 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
         try Task.checkCancellation()
         guard lender == nil else { return addOperation(operation) }
         let turn = Answer<Void>()
-        if let ticket = held.withLock({ $0.enter(turn) }) {
-            try await withTaskCancellationHandler {
-                try await turn.value
-            } onCancel: {
-                held.withLock { $0.leave(ticket) }?.resume(with: .failure(CancellationError()))
-            }
+        if let ticket = waiting.withLock({ $0.enter(turn) }) {
+            try await turn.cancellableValue { waiting.withLock { $0.leave(ticket) } != nil }
         }
         defer {
-            held.withLock { $0.leaveProducer() }
+            waiting.withLock { $0.leaveProducer() }
             admitProducers()
         }
         // The caller may have been admitted at the moment of the cancellation.
@@ -296,7 +292,7 @@ open class RequestQueue: OperationQueue, @unchecked Sendable {
     }
 
     private func admitProducers() {
-        for producer in held.withLock({ $0.admitProducers() }) { producer.resume(with: .success(())) }
+        for producer in waiting.withLock({ $0.admitProducers() }) { producer.resume(with: .success(())) }
     }
 }
 
@@ -304,7 +300,7 @@ extension RequestQueue {
     /// The place of the operation whose stage runs on the current Task.
     static var placeOfStage: QueuePlace? { here.place as? QueuePlace }
 
-    /// The same, if it is held in this queue. What the stage adds here runs on that place.
+    /// The same, if it is a place of this queue. What the stage adds here runs on that place.
     final var lender: QueuePlace? { Self.placeOfStage?.lent(in: limiter) }
 }
 

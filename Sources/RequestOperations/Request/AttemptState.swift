@@ -15,7 +15,7 @@ struct AttemptState: Sendable {
     var wasRefused = false
     /// What ended the last wait that was not for a slot.
     var wake: Wake?
-    /// The place in the line of the configuration's limiter, once the attempt has stood there.
+    /// The position at the configuration's limiter, once the attempt has waited there.
     var place: RequestLimiter.Place?
     /// Whether the request was processed a second time, because the first one waited too long.
     var wasProcessedAgain = false
@@ -125,9 +125,9 @@ struct AttemptRights: Sendable {
     /// - Parameters:
     ///   - outcome: What the attempt shows about its host.
     ///   - isUnused: Whether nothing was sent over it.
-    func giveBack(_ outcome: CircuitState.Outcome, isUnused: Bool = false) {
+    func release(_ outcome: CircuitState.Outcome, isUnused: Bool = false) {
         if let place { turn?.forget(place) }
-        permit?.settle(outcome)
+        permit?.finish(outcome)
         [place, slot].compactMap { $0 }.release(isUnused: isUnused)
     }
 }

@@ -67,7 +67,7 @@ final class HedgeRace: Sendable {
             guard let number else {
                 // An answer has come.
                 draw?.takeBack()
-                return rights.giveBack(.cancelled, isUnused: true)
+                return rights.release(.cancelled, isUnused: true)
             }
             runner.emit(.hedgeBegan(number))
             stages.participant?.note(task, attempt: number)
@@ -113,7 +113,7 @@ final class HedgeRace: Sendable {
             guard let drawn else { throw Hedging.Refusal.budgetExhausted }
             return (rights, drawn.draw)
         } catch {
-            rights.giveBack(.cancelled, isUnused: true)
+            rights.release(.cancelled, isUnused: true)
             throw error as? Hedging.Refusal ?? .circuitOpen
         }
     }
@@ -124,7 +124,7 @@ final class HedgeRace: Sendable {
         let task = Task {
             await body()
             state.withLock { $0.runners[id].stage = nil }
-            giveBackRights(of: id)
+            releaseRights(of: id)
         }
         let isLate = state.withLock { state in
             state.runners[id].task = task
@@ -146,7 +146,7 @@ final class HedgeRace: Sendable {
             // It may have lost before it is sent.
             guard runner.requestState.withLock({ $0.enter(.transfer, in: sent.attempt) }) else {
                 state.withLock { $0.runners[id].isUnsent = true }
-                runner.giveBack(.cancelled, isUnused: true, in: sent.attempt)
+                runner.release(.cancelled, isUnused: true, in: sent.attempt)
                 throw CancellationError()
             }
             let response = try await runner.transfer(sent) { [self, attempt = sent.attempt] head in
@@ -154,7 +154,7 @@ final class HedgeRace: Sendable {
                 guard state.withLock({ $0.contest.win(id) }) else { throw CancellationError() }
                 decide(for: id, attempt)
             }
-            settle(state.withLock { $0.contest.end(id) }, .success(response))
+            resolve(state.withLock { $0.contest.end(id) }, .success(response))
         } catch {
             fail(id, error, in: sent.attempt)
         }
@@ -170,10 +170,10 @@ final class HedgeRace: Sendable {
         let outcome = runner.outcome(of: error)
         state.withLock { $0.runners[id].outcome = outcome }
         let early = state.withLock { $0.contest.isDecided ? $0.contest.end(id) : nil }
-        if let early { return settle(early, .failure(error)) }
+        if let early { return resolve(early, .failure(error)) }
         // Without a hedge, its failure is judged with the decision.
         if let alone = state.withLock({ $0.contest.failAlone(id, error, in: attempt) }) {
-            return settle(alone, .failure(error))
+            return resolve(alone, .failure(error))
         }
         // Judging runs the user's code, so it uses a copy of the state. A cancelled attempt has no failure to judge.
         let context = runner.failureContext
@@ -189,10 +189,10 @@ final class HedgeRace: Sendable {
             isFinal || isDecisive
             ? nil : runner.requestState.withLock { $0.failBeside(attempt, error, in: context) }
         if let other { runner.report(other, of: error) }
-        settle(verdict, .failure(error))
+        resolve(verdict, .failure(error))
     }
 
-    private func settle(_ verdict: HedgeContest.Verdict, _ result: Result<TransportResponse, any Error>) {
+    private func resolve(_ verdict: HedgeContest.Verdict, _ result: Result<TransportResponse, any Error>) {
         switch verdict {
         case .goesOn: break
         case .answers: answer.resume(with: result)
@@ -210,7 +210,7 @@ final class HedgeRace: Sendable {
                 state.loser = (1 - id, rights)
                 return state.runners[1 - id].stage == nil
             }
-            if isOver { giveBackRights(of: 1 - id) }
+            if isOver { releaseRights(of: 1 - id) }
             runner.emit(.hedgeDecided(attempt))
         }
         stop([1 - id])
@@ -230,18 +230,18 @@ final class HedgeRace: Sendable {
 
     /// Stops waiting for Tasks that have not returned.
     private func leaveBehind(_ ids: [Int]) {
-        for id in ids { giveBackRights(of: id) }
+        for id in ids { releaseRights(of: id) }
         for stage in state.withLock({ state in ids.compactMap { state.runners[$0].stage } }) {
             runner.leaveBehind(stage)
         }
     }
 
     /// Releases what an attempt holds, if it has lost.
-    private func giveBackRights(of id: Int) {
+    private func releaseRights(of id: Int) {
         let (rights, ended) = state.withLock { state in
             (state.loser?.id == id ? state.loser.take()?.rights : nil, state.runners[id])
         }
-        rights?.giveBack(ended.outcome, isUnused: ended.isUnsent)
+        rights?.release(ended.outcome, isUnused: ended.isUnsent)
     }
 }
 

@@ -27,13 +27,13 @@ final class OperationProgress: LockedProgress, @unchecked Sendable {
     /// Takes in how far the transfer of an attempt has come.
     func report(_ transfer: TransferProgress, at moment: Duration) {
         let news = state.withLock { $0.report(transfer, at: moment) ? $0 : nil }
-        if let news { tell(news) }
+        if let news { publish(news) }
     }
 
     /// The operation has succeeded: everything is there.
     func finish() {
         let news = state.withLock { $0.finish() ? $0 : nil }
-        if let news { tell(news) }
+        if let news { publish(news) }
         end()
     }
 
@@ -42,7 +42,7 @@ final class OperationProgress: LockedProgress, @unchecked Sendable {
         updates.end()
     }
 
-    private func tell(_ news: ProgressState) {
+    private func publish(_ news: ProgressState) {
         let update = news.update
         lock.withLock {
             // Two threads may arrive here in the wrong order.

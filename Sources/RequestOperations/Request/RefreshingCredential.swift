@@ -160,12 +160,7 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
         case .wait: break
         case .refresh(let number, let old): startRefresh(number, of: old)
         }
-        return try await withTaskCancellationHandler {
-            try await answer.value
-        } onCancel: {
-            state.withLock { $0.leave(answer) }
-            answer.resume(with: .failure(CancellationError()))
-        }
+        return try await answer.cancellableValue { state.withLock { $0.leave(answer) } }
     }
 
     private func startRefresh(_ number: Int, of old: Credential?) {
@@ -225,7 +220,7 @@ struct CredentialHistory<Credential: Sendable>: Sendable {
     }
 
     private enum Phase: Sendable {
-        case settled
+        case idle
         /// The renewal with this number is running.
         case refreshing(Int)
     }
@@ -239,7 +234,7 @@ struct CredentialHistory<Credential: Sendable>: Sendable {
     private(set) var known: [Known] = []
     private(set) var current: Known?
     private var nextGeneration = 0
-    private var phase = Phase.settled
+    private var phase = Phase.idle
     /// The callers that wait for the renewal. They are stored beside the phase, because a case with them would copy
     /// them at each change.
     private var waiters: [ObjectIdentifier: Answer<Credential>] = [:]
@@ -252,11 +247,8 @@ struct CredentialHistory<Credential: Sendable>: Sendable {
         set(credential)
     }
 
-    /// How many callers wait for the renewal.
-    var waiterCount: Int { waiters.count }
-
     var isRefreshing: Bool {
-        if case .settled = phase { false } else { true }
+        if case .idle = phase { false } else { true }
     }
 
     /// Decides what a caller does whose credential was rejected.
@@ -283,9 +275,9 @@ struct CredentialHistory<Credential: Sendable>: Sendable {
         return .refresh(nextGeneration, of: current?.credential)
     }
 
-    /// Removes a waiting caller that was answered in another way.
-    mutating func leave(_ answer: Answer<Credential>) {
-        waiters[ObjectIdentifier(answer)] = nil
+    /// Removes a waiting caller. Returns `false` if its answer is about to come.
+    mutating func leave(_ answer: Answer<Credential>) -> Bool {
+        waiters.removeValue(forKey: ObjectIdentifier(answer)) != nil
     }
 
     /// Ends a renewal and returns the callers that wait for it. It returns none if the credential was replaced
@@ -293,18 +285,18 @@ struct CredentialHistory<Credential: Sendable>: Sendable {
     mutating func endRefresh(_ number: Int, with result: Result<Credential, any Error>) -> [Answer<Credential>] {
         guard case .refreshing(number) = phase else { return [] }
         if case .success(let credential) = result { set(credential) }
-        return settle()
+        return takeWaiters()
     }
 
     /// Replaces the credential, and returns the callers that wait for a running renewal. The result of that renewal is
     /// ignored.
     mutating func replace(with credential: Credential?) -> [Answer<Credential>] {
         set(credential)
-        return settle()
+        return takeWaiters()
     }
 
-    private mutating func settle() -> [Answer<Credential>] {
-        phase = .settled
+    private mutating func takeWaiters() -> [Answer<Credential>] {
+        phase = .idle
         defer { waiters = [:] }
         return Array(waiters.values)
     }

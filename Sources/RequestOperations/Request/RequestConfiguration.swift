@@ -40,7 +40,7 @@ public struct RequestConfiguration: Sendable {
     public var limiter: RequestLimiter? { didSet { changed() } }
 
     /// The longest wait for a slot before the request is processed again, so that its token is not stale. The request
-    /// keeps its place in the line. This happens at most once for each attempt. 30 s by default.
+    /// keeps its position. This happens at most once for each attempt. 30 s by default.
     public var freshness: Duration = .seconds(30) { didSet { changed() } }
 
     // MARK: Retry

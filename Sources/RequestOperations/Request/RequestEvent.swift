@@ -173,8 +173,8 @@ extension RetryingOperation: EventSource {
 
     /// Calls a closure each time that the operation begins to wait before its next attempt, or at once if it waits.
     final func listenToRetries(_ body: @escaping @Sendable () -> Void) {
-        let waits = Locked(ToldWaits())
-        let tell: @Sendable (Int?) -> Void = { attempt in
+        let waits = Locked(ReportedWaits())
+        let report: @Sendable (Int?) -> Void = { attempt in
             // The wait may begin during the subscription. Then both report it, and the second report is dropped.
             if let attempt, waits.withLock({ $0.isNews(attempt) }) { body() }
         }
@@ -182,16 +182,16 @@ extension RetryingOperation: EventSource {
             switch event.step {
             case .attemptFailed(let failure): waits.withLock { $0.failed = failure.attempt }
             case .attemptBegan: waits.withLock { $0.failed = nil }
-            case .waits: tell(waits.withLock { $0.failed } ?? runner?.attemptBeforeWait)
+            case .waits: report(waits.withLock { $0.failed } ?? runner?.attemptBeforeWait)
             default: break
             }
         }
-        tell(runner.attemptBeforeWait)
+        report(runner.attemptBeforeWait)
     }
 }
 
 /// Which waits a subscription has reported.
-private struct ToldWaits {
+private struct ReportedWaits {
     /// The attempt that failed last, unless another one runs. The wait after it may be over when its event comes.
     var failed: Int?
     private var last = 0
@@ -212,37 +212,37 @@ extension RequestRunner {
 
 /// Reports the events of one request to its listeners. They come in order and one at a time, whatever threads they are sent
 /// from. None comes after the end.
-final class RequestEventLine: Sendable {
+final class EventDelivery: Sendable {
     typealias Listener = @Sendable (RequestEvent) -> Void
 
     private struct State {
         var listeners: [(number: Int, listener: Listener)] = []
         var lastListener = 0
-        /// The end, once it has been reported to the listeners.
-        var toldEnd: RequestEvent?
-        private var line = TellingLine<RequestEvent>()
+        /// The end, once it has been delivered to the listeners.
+        var deliveredEnd: RequestEvent?
+        private var delivery = OrderedDelivery<RequestEvent>()
         var hasEnded = false
-        var hasToldLastStage = false
+        var hasAddedLastStage = false
 
         /// Adds an event. Returns whether the caller must report it.
         mutating func add(_ event: RequestEvent) -> Bool {
             guard !hasEnded else { return false }
             if case .ended = event.step { hasEnded = true }
-            return line.add(event)
+            return delivery.add(event)
         }
 
         /// Adds the event that the last stage was left behind, unless it was added before.
         mutating func addLastStage(_ event: RequestEvent) -> Bool {
-            guard !hasEnded, !hasToldLastStage else { return false }
-            hasToldLastStage = true
-            return line.add(event)
+            guard !hasEnded, !hasAddedLastStage else { return false }
+            hasAddedLastStage = true
+            return delivery.add(event)
         }
 
         /// The next event, and the listeners that get it.
         mutating func next() -> (event: RequestEvent, listeners: [(number: Int, listener: Listener)])? {
-            guard let event = line.next() else { return nil }
+            guard let event = delivery.next() else { return nil }
             guard case .ended = event.step else { return (event, listeners) }
-            toldEnd = event
+            deliveredEnd = event
             defer { listeners = [] }
             return (event, listeners)
         }
@@ -250,8 +250,8 @@ final class RequestEventLine: Sendable {
         /// Adds a listener. If the end was reported, returns the end instead.
         mutating func add(_ listener: @escaping Listener) -> (number: Int, end: RequestEvent?) {
             lastListener += 1
-            if toldEnd == nil { listeners.append((lastListener, listener)) }
-            return (lastListener, toldEnd)
+            if deliveredEnd == nil { listeners.append((lastListener, listener)) }
+            return (lastListener, deliveredEnd)
         }
     }
 
@@ -280,16 +280,16 @@ final class RequestEventLine: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    func tell(_ event: RequestEvent) {
-        if state.withLock({ $0.add(event) }) { tellAll() }
+    func deliver(_ event: RequestEvent) {
+        if state.withLock({ $0.add(event) }) { deliverAll() }
     }
 
     /// Reports that the last stage of a request was left behind, unless that was reported before.
-    func tellLastStage(_ event: RequestEvent) {
-        if state.withLock({ $0.addLastStage(event) }) { tellAll() }
+    func deliverLastStage(_ event: RequestEvent) {
+        if state.withLock({ $0.addLastStage(event) }) { deliverAll() }
     }
 
-    private func tellAll() {
+    private func deliverAll() {
         while let next = state.withLock({ $0.next() }) {
             listener?(next.event)
             for (_, listener) in next.listeners { listener(next.event) }

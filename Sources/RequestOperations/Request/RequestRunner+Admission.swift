@@ -115,22 +115,22 @@ extension RequestRunner {
             } else if place.origin == origin {
                 return .zero
             } else if let exchanged = takeOutPlace(in: attempt)?.exchanged(for: origin) {
-                try hold(place: exchanged, in: attempt)
+                try keep(place: exchanged, in: attempt)
                 return .zero
             }
         }
         let origin = origin ?? Origin(original.url)
         return try await waitForSlot(in: attempt) {
-            let line = line(of: turn)
-            let place = try await line.limiter.slot(for: origin, at: line.place, as: line.standing)
-            try hold(place: place, in: attempt)
+            let position = position(of: turn)
+            let place = try await position.limiter.slot(for: origin, at: position.place, as: position.standing)
+            try keep(place: place, in: attempt)
         }
     }
 
     /// Where an attempt waits for its queue.
-    private func line(of turn: QueuePlace) -> JointWait.Line {
+    private func position(of turn: QueuePlace) -> JointWait.Position {
         let (priority, wasSent) = requestState.withLock { ($0.priority, $0.firstSent != nil) }
-        return JointWait.Line(
+        return JointWait.Position(
             limiter: turn.limiter, place: turn.position.with(priority), standing: wasSent ? .later : .first)
     }
 
@@ -145,15 +145,15 @@ extension RequestRunner {
             return place
         }
         return try await waitForSlot(in: attempt) { [turn, former] in
-            if let slot = limiter.slotAtOnce(for: origin) { return try hold(slot: slot, in: attempt) }
+            if let slot = limiter.slotAtOnce(for: origin) { return try keep(slot: slot, in: attempt) }
             takeOutPlace(in: attempt)?.release(isUnused: true)
             guard let turn else {
                 let slot = try await limiter.slot(for: origin, at: place, mayBeRejected: former == nil)
-                return try hold(slot: slot, in: attempt)
+                return try keep(slot: slot, in: attempt)
             }
-            let (queue, own) = (line(of: turn), JointWait.Line(limiter: limiter, place: place))
+            let (queue, own) = (position(of: turn), JointWait.Position(limiter: limiter, place: place))
             try await JointWait(for: origin, of: queue, and: own, mayBeRejected: former == nil).outcome()
-            try hold(
+            try keep(
                 place: RequestLimiter.Slot(of: queue.limiter, for: origin),
                 slot: RequestLimiter.Slot(of: limiter, for: origin), in: attempt)
         }
@@ -175,30 +175,30 @@ extension RequestRunner {
 
     // MARK: What the attempt holds
 
-    /// Has an attempt hold a place of the queue, a slot of the configuration's limiter, or both.
+    /// Keeps a place of the queue, a slot of the configuration's limiter, or both, for an attempt.
     ///
-    /// - Throws: `CancellationError` if the attempt has released everything. What it should hold is then free again.
-    private func hold(
+    /// - Throws: `CancellationError` if the attempt has released everything. They are then free again.
+    private func keep(
         place: RequestLimiter.Slot? = nil, slot: RequestLimiter.Slot? = nil, in attempt: Int
     ) throws {
-        let (held, turn): (Void?, QueuePlace?) = requestState.withLock { state in
-            let held: Void? = state.changeRights(of: attempt) { rights in
+        let (kept, turn): (Void?, QueuePlace?) = requestState.withLock { state in
+            let kept: Void? = state.changeRights(of: attempt) { rights in
                 if let place { rights.place = place }
                 if let slot { rights.slot = slot }
             }
-            return (held, state.turn)
+            return (kept, state.turn)
         }
-        guard held != nil else {
+        guard kept != nil else {
             [place, slot].compactMap { $0 }.release(isUnused: true)
             throw CancellationError()
         }
-        if let place { turn?.hold(place) }
+        if let place { turn?.keep(place) }
     }
 
-    /// Has an attempt hold a circuit permit. If the attempt has released everything, the permit is released at once.
-    func hold(_ permit: CircuitPermit, in attempt: Int) {
-        let held: Void? = requestState.withLock { $0.changeRights(of: attempt) { $0.permit = permit } }
-        if held == nil { permit.settle(.cancelled) }
+    /// Keeps a circuit permit for an attempt. If the attempt has released everything, the permit is released at once.
+    func keep(_ permit: CircuitPermit, in attempt: Int) {
+        let kept: Void? = requestState.withLock { $0.changeRights(of: attempt) { $0.permit = permit } }
+        if kept == nil { permit.finish(.cancelled) }
     }
 
     /// Takes out the attempt's place of the queue, which the caller releases or exchanges.
@@ -215,8 +215,8 @@ extension RequestRunner {
     /// - Parameters:
     ///   - outcome: What the attempt shows about its host. It is asked for only if the attempt holds something.
     ///   - isUnused: Whether nothing was sent.
-    func giveBack(_ outcome: @autoclosure () -> CircuitState.Outcome, isUnused: Bool = false, in attempt: Int) {
-        requestState.withLock { $0.takeRights(of: attempt) }?.giveBack(outcome(), isUnused: isUnused)
+    func release(_ outcome: @autoclosure () -> CircuitState.Outcome, isUnused: Bool = false, in attempt: Int) {
+        requestState.withLock { $0.takeRights(of: attempt) }?.release(outcome(), isUnused: isUnused)
     }
 
     // MARK: The host
@@ -232,11 +232,11 @@ extension RequestRunner {
             let admission = try configuration.hosts.admit(
                 to: origin, knowing: knownEnd(by: wake), counting: isFirst ? configuration.retryBudget : nil,
                 asking: configuration.circuitBreaker)
-            if let permit = admission?.permit { hold(permit, in: attempt) }
+            if let permit = admission?.permit { keep(permit, in: attempt) }
             return admission?.isAwaited
         } catch {
             requestState.withLock { $0.noteRefusal(in: attempt) }
-            giveBack(.cancelled, isUnused: true, in: attempt)
+            release(.cancelled, isUnused: true, in: attempt)
             throw error
         }
     }

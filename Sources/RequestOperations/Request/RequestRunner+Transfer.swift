@@ -32,10 +32,10 @@ extension RequestRunner {
     private func releasing<Value>(_ attempt: Int, _ body: () async throws -> Value) async throws -> Value {
         do {
             let value = try await body()
-            giveBack(.succeeded, in: attempt)
+            release(.succeeded, in: attempt)
             return value
         } catch {
-            giveBack(outcome(of: error), in: attempt)
+            release(outcome(of: error), in: attempt)
             throw error
         }
     }
@@ -50,7 +50,7 @@ extension RequestRunner {
             return state.beginSending(admitted.attempt, at: moment, isAwaited: admitted.isAwaited)
         }
         guard goesOn else {
-            giveBack(.cancelled, isUnused: true, in: sent.attempt)
+            release(.cancelled, isUnused: true, in: sent.attempt)
             throw CancellationError()
         }
         return sent
@@ -166,9 +166,9 @@ extension RequestRunner {
                 return (first, state.permit(of: hop.attempt))
             }
             // A redirect to another host shows that the first host works, whatever the other one does.
-            first?.settle(.succeeded)
+            first?.finish(.succeeded)
             if current == nil, let permit = try configuration.hosts.admit(to: origin, asking: breaker)?.permit {
-                hold(permit, in: hop.attempt)
+                keep(permit, in: hop.attempt)
             }
         }
         try advance { $0.enter(.transfer, in: hop.attempt) }

@@ -7,12 +7,12 @@ final class RequestRunner: IdempotencyKeySource {
     let settings: RequestSettings
     let requestState: Locked<RequestState>
     /// The events, if the configuration has a listener.
-    private let configuredEvents: RequestEventLine?
+    private let configuredEvents: EventDelivery?
 
     init(_ request: URLRequest, configuration: RequestConfiguration, work: AttemptedWork = .request) {
         settings = configuration.settings
         requestState = Locked(RequestState(request, work: work))
-        configuredEvents = configuration.onEvent.map { RequestEventLine($0) }
+        configuredEvents = configuration.onEvent.map { EventDelivery($0) }
     }
 
     /// Without a copy of it.
@@ -110,7 +110,7 @@ final class RequestRunner: IdempotencyKeySource {
     ///
     /// - Throws: `CancellationError` if it has.
     @discardableResult
-    func advance(_ change: (inout RequestState) -> Bool) throws -> RequestEventLine? {
+    func advance(_ change: (inout RequestState) -> Bool) throws -> EventDelivery? {
         let (goesOn, listeners) = requestState.withLock { (change(&$0), $0.events) }
         guard goesOn else { throw CancellationError() }
         return configuredEvents ?? listeners
@@ -166,7 +166,7 @@ final class RequestRunner: IdempotencyKeySource {
         let moment = now
         // The body is freed outside the lock.
         let (ended, isAwaited) = requestState.withLock { ($0.succeed(at: moment), $0.isAwaited) }
-        ended.release?.settle(.succeeded)
+        ended.release?.finish(.succeeded)
         let budget = configuration.retryBudget
         let isNews = isAwaited && ended.release == nil
         // Usually nothing waits for a success.
@@ -180,7 +180,7 @@ final class RequestRunner: IdempotencyKeySource {
         } else if isFirst, let budget, let refund = budget.refund {
             configuration.hosts.visit(origin) { $0.give(refund, to: budget, at: $1) }
         }
-        if isNews { configuration.hosts.tell(.success, to: origin) }
+        if isNews { configuration.hosts.report(.success, to: origin) }
     }
 
     /// Called when the running attempt has failed.
@@ -192,14 +192,14 @@ final class RequestRunner: IdempotencyKeySource {
             (state.isAttempting, state.fail(error, in: context), state.takeRelease(), state.takeRights())
         }
         // An attempt that was sent has already released everything.
-        rights?.giveBack(.cancelled, isUnused: true)
+        rights?.release(.cancelled, isUnused: true)
         if let release {
             let outcome = outcome(of: error)
-            // An attempt that was not sent says nothing about the host. The cause, such as a full line or an adapter, may
+            // An attempt that was not sent says nothing about the host. The cause, such as a full limiter or an adapter, may
             // stop the next one too. So no other attempt takes its place.
             let wasSent = outcome != .cancelled || error is TransferFailure
             let isRefused = (error as? RequestError)?.code == .circuitOpen
-            release.settle(isRefused || !wasSent ? nil : outcome == .failed ? .failed : .passesOn)
+            release.finish(isRefused || !wasSent ? nil : outcome == .failed ? .failed : .passesOn)
         }
         if isNews { report(failure, of: error) }
         return failure
@@ -252,19 +252,19 @@ final class RequestRunner: IdempotencyKeySource {
         let (stage, rights) = requestState.withLock { state in
             (state.stage, state.attempts.map(\.number).compactMap { state.takeRights(of: $0) })
         }
-        for rights in rights { rights.giveBack(.cancelled) }
+        for rights in rights { rights.release(.cancelled) }
         leaveBehind(stage)
     }
 
     /// Counts a stage that was left behind, and reports it once.
     ///
-    /// The operation and a stage's time limit may both report the last stage. The event line drops the second report. So
+    /// The operation and a stage's time limit may both report the last stage. The delivery of events drops the second report. So
     /// `abandoned` always comes before `ended`.
     func leaveBehind(_ stage: RequestError.Stage) {
         let (isNews, isLast) = requestState.withLock { $0.leaveBehind() }
         if isNews { AbandonedStages.countOne() }
         guard isLast else { return emit(.abandoned(stage)) }
-        events?.tellLastStage(RequestEvent(id: id, step: .abandoned(stage)))
+        events?.deliverLastStage(RequestEvent(id: id, step: .abandoned(stage)))
     }
 
     /// Called when the operation has its result. Nothing is reported about the request afterwards.
@@ -310,13 +310,13 @@ final class RequestRunner: IdempotencyKeySource {
     // MARK: Events
 
     /// The events, if anything listens to them or has done so.
-    private var events: RequestEventLine? { configuredEvents ?? requestState.withLock { $0.events } }
+    private var events: EventDelivery? { configuredEvents ?? requestState.withLock { $0.events } }
 
     /// Adds a listener for the events from now on. Returns a closure that removes it.
-    func listen(_ listener: @escaping RequestEventLine.Listener) -> @Sendable () -> Void {
-        let line = configuredEvents ?? requestState.withLock { $0.eventsForListener() }
-        let number = line.listen(listener)
-        return { line.remove(number) }
+    func listen(_ listener: @escaping EventDelivery.Listener) -> @Sendable () -> Void {
+        let events = configuredEvents ?? requestState.withLock { $0.eventsForListener() }
+        let number = events.listen(listener)
+        return { events.remove(number) }
     }
 
     func emit(_ step: @autoclosure () -> RequestEvent.Step, because reason: WaitReason? = nil) {
@@ -324,12 +324,12 @@ final class RequestRunner: IdempotencyKeySource {
     }
 
     func emit(
-        _ step: @autoclosure () -> RequestEvent.Step, because reason: WaitReason? = nil, to events: RequestEventLine?
+        _ step: @autoclosure () -> RequestEvent.Step, because reason: WaitReason? = nil, to events: EventDelivery?
     ) {
         guard let events else { return }
         var event = RequestEvent(id: id, step: step())
         event.waitReason = reason
-        events.tell(event)
+        events.deliver(event)
     }
 }
 

@@ -55,7 +55,7 @@ struct RequestState: Sendable {
     /// What shows the progress of the attempts, once someone has asked for it.
     private(set) var progress: OperationProgress?
     /// The events, if something listens to them that is not in the configuration.
-    private(set) var events: RequestEventLine?
+    private(set) var events: EventDelivery?
 
     init(_ request: URLRequest, work: AttemptedWork = .request) {
         original = OriginalRequest(request)
@@ -75,7 +75,7 @@ struct RequestState: Sendable {
     /// Begins the request. Returns `false` if it has begun.
     ///
     /// - Parameters:
-    ///   - turn: Where its attempts line up in a queue.
+    ///   - turn: Where its attempts wait in a queue.
     ///   - place: The place of its first attempt, if it already has one.
     @discardableResult
     mutating func begin(
@@ -103,10 +103,10 @@ struct RequestState: Sendable {
     }
 
     /// The events, for a new listener.
-    mutating func eventsForListener() -> RequestEventLine {
-        let line = events ?? RequestEventLine()
-        events = line
-        return line
+    mutating func eventsForListener() -> EventDelivery {
+        let new = events ?? EventDelivery()
+        events = new
+        return new
     }
 
     /// What the caller ends or frees outside the lock after the request stopped or ended.
@@ -125,11 +125,11 @@ struct RequestState: Sendable {
 
         func free() {
             place?.release(isUnused: true)
-            rights?.giveBack(.cancelled, isUnused: true)
+            rights?.release(.cancelled, isUnused: true)
             wait?.cancel()
             alarm?.cancel()
             draw?.takeBack()
-            release?.settle(.passesOn)
+            release?.finish(.passesOn)
         }
     }
 
@@ -255,7 +255,7 @@ struct RequestState: Sendable {
         _ = change(attempt) { state, _ in state.wasRefused = true }
     }
 
-    /// Stores the position of an attempt in the line of the configuration's limiter.
+    /// Stores the position of an attempt at the configuration's limiter.
     mutating func keep(_ place: RequestLimiter.Place, of attempt: Int) {
         _ = change(attempt) { state, _ in state.place = place }
     }
@@ -330,7 +330,7 @@ struct RequestState: Sendable {
 
     /// Records that the attempt that the request goes on with has succeeded.
     ///
-    /// - Returns: What the caller frees and settles outside the lock.
+    /// - Returns: What the caller frees and finishes outside the lock.
     mutating func succeed(at moment: Duration) -> (body: Data, release: Release?) {
         guard !attempts.isEmpty else { return (Data(), takeRelease()) }
         log.end(attempts[0].number, nil, at: elapsed(at: moment))

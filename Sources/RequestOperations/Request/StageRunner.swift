@@ -22,14 +22,9 @@ struct StageRunner: Sendable {
         _ stage: RequestError.Stage, on queue: OperationQueue? = nil, limit: Duration?, of whole: Duration? = nil,
         besides wait: ConnectionWait? = nil, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard let queue else { return try await run(stage, within: limit, of: whole, besides: wait, body) }
-        return try await run(stage, within: limit, of: whole, besides: wait) { try await queue.run(body) }
-    }
-
-    private func run<Value: Sendable>(
-        _ stage: RequestError.Stage, within limit: Duration?, of whole: Duration?, besides wait: ConnectionWait?,
-        _ body: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
+        if let queue {
+            return try await run(stage, limit: limit, of: whole, besides: wait) { try await queue.run(body) }
+        }
         guard let limit else { return try await body() }
         let race = Race<Value>(grace: grace, onAbandoned: { onAbandoned(stage) })
         race.start(body)

@@ -13,7 +13,7 @@ extension EarlyRetryObserver {
     /// The name under which the observer is reported when it ends a wait.
     var name: String {
         switch self {
-        case let heldBack as HeldBackObserver: heldBack.observer.name
+        case let delayed as DelayedObserver: delayed.observer.name
         default: String(describing: type(of: self))
         }
     }
@@ -33,7 +33,7 @@ extension EarlyRetryObserver {
 /// counts even if no request waited then. Work that names no host (``RetryingOperation``) is not released.
 ///
 /// A released request passes the limiter and the breaker like any other. It does not draw on the ``RetryBudget``. If
-/// its retry already took a token, the token is given back. A wait that a `Retry-After` or an open circuit requires is
+/// its retry already took a token, the token is returned. A wait that a `Retry-After` or an open circuit requires is
 /// never shortened. If a released request fails, it waits again as after any failure. If it ends for a reason that does
 /// not concern the host, such as a cancel or status 404, the next request is released.
 ///
@@ -67,11 +67,11 @@ public struct HostRecoveryObserver: EarlyRetryObserver, TabledObserver {
 
     func watch(
         for origin: Origin, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
-        holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
+        notBefore delay: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
     ) -> @Sendable () -> Void {
         // A success of work without a host says nothing about other work without one.
         guard !origin.host.isEmpty else { return {} }
-        return hosts.join(origin, holding: hold, wake)
+        return hosts.join(origin, notBefore: delay, wake)
     }
 }
 
@@ -85,14 +85,14 @@ public struct HostRecoveryObserver: EarlyRetryObserver, TabledObserver {
 /// Only a change counts: from unreachable to reachable, or from a network without a default route to one with it. A
 /// machine that stays connected ends no wait.
 ///
-/// A new network says nothing about the hosts behind it. So the requests that wait at that moment join the line of
+/// A new network says nothing about the hosts behind it. So the requests that wait at that moment join the queue of
 /// their host. They join in the order in which they began to wait, with jitter over ``spread``. Two requests to each
 /// host start at once. If both fail, the new network starts no other requests. The others are released as with a
 /// ``HostRecoveryObserver``: each success releases two. A request that is not released waits its full time. All rules
 /// of that observer apply here too. A released retry does not draw on the ``RetryBudget``, and it passes the limiter
 /// and the breaker. A wait that a `Retry-After` or an open circuit requires is not shortened.
 ///
-/// Work that names no host (``RetryingOperation``) has no line. All of it starts, with jitter over ``spread``, and
+/// Work that names no host (``RetryingOperation``\) has no queue. All of it starts, with jitter over ``spread``, and
 /// draws on the budget.
 ///
 /// A wait that ends early does not count for the backoff. If the attempt fails, the same delay follows once more.
@@ -121,7 +121,7 @@ public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
         self.countsWhatIs = countsWhatIs
     }
 
-    /// Returns when the path has become reachable and the host's line releases this request.
+    /// Returns when the path has become reachable and the host's queue releases this request.
     ///
     /// - Throws: `CancellationError`.
     public func wait(after failure: AttemptFailure) async throws {
@@ -130,21 +130,21 @@ public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
 
     func watch(
         for origin: Origin, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
-        holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
+        notBefore delay: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
     ) -> @Sendable () -> Void {
         let path = path ?? .shared
-        let end = hold > .zero ? clock.now + hold : nil
+        let earliest = delay > .zero ? clock.now + delay : nil
         let remove = path.watch { [spread] part in
             let share = part.lowerBound + (part.upperBound - part.lowerBound) * random.next()
-            let held = end.map { $0 - clock.now } ?? .zero
-            let delay = max(.rounded(seconds: spread.inSeconds * share), held)
-            // Before a first attempt, the request waits only for the network, not for the host's line. Work without a
-            // host has no line, and a success of such work says nothing about other work.
+            let left = earliest.map { $0 - clock.now } ?? .zero
+            let delay = max(.rounded(seconds: spread.inSeconds * share), left)
+            // Before a first attempt, the request waits only for the network, not for the host's queue. Work without a
+            // host has no queue, and a success of such work says nothing about other work.
             guard !origin.host.isEmpty else {
                 let alarm = clock.alarm(after: delay) { _ = wake(nil) }
                 return { alarm.cancel() }
             }
-            return hosts.join(origin, holding: delay, sign: path.lastRise, wake)
+            return hosts.join(origin, notBefore: delay, sign: path.lastRise, wake)
         }
         // We check this only after the watch has begun, so that no change is missed.
         guard countsWhatIs, path.isConnected else { return remove }
@@ -160,13 +160,13 @@ protocol TabledObserver: EarlyRetryObserver {
     ///
     /// - Parameters:
     ///   - origin: The host of the attempt that failed. It has no name before the first attempt.
-    ///   - hosts: The registry with the lines of requests that wait for a host.
-    ///   - hold: How long, from now on, nothing ends the wait.
+    ///   - hosts: The registry with the queues of requests that wait for a host.
+    ///   - delay: How long, from now on, nothing ends the wait.
     ///   - wake: Ends the wait, with the release of a retry. Returns whether the wait was still under way.
     /// - Returns: A closure that removes the entry. It is called once.
     func watch(
         for origin: Origin, in hosts: HostRegistry, on clock: RequestClock, using random: RandomSource,
-        holdingBack hold: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
+        notBefore delay: Duration, _ wake: @escaping @Sendable (Release?) -> Bool
     ) -> @Sendable () -> Void
 }
 
@@ -176,24 +176,20 @@ extension TabledObserver {
         let answer = Answer<Void>()
         let remove = watch(
             for: Origin(failure.request.url), in: failure.hosts, on: failure.hosts.clock, using: .system,
-            holdingBack: .zero
+            notBefore: .zero
         ) { release in
             let isFirst = answer.resume(with: .success(()))
-            if isFirst { release?.settle(nil) }
+            if isFirst { release?.finish(nil) }
             return isFirst
         }
         defer { remove() }
-        try await withTaskCancellationHandler {
-            try await answer.value
-        } onCancel: {
-            answer.resume(with: .failure(CancellationError()))
-        }
+        try await answer.cancellableValue()
     }
 }
 
 /// An observer whose sign counts only after a delay. Until then the host is to be left alone, or there is no room for
 /// the retry. If the inner observer is one of this package, this costs no Task, see ``RetryWait``.
-struct HeldBackObserver: EarlyRetryObserver {
+struct DelayedObserver: EarlyRetryObserver {
     let observer: any EarlyRetryObserver
     let delay: Duration
 

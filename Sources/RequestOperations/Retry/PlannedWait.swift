@@ -14,7 +14,7 @@ struct PlannedWait {
     /// What decides the length of the wait.
     let reason: WaitReason
     /// How long no early-retry observer can end the wait.
-    let hold: Duration
+    let minimum: Duration
 
     /// Plans the wait.
     ///
@@ -44,9 +44,9 @@ struct PlannedWait {
         let others = host.silence > asked ?? .zero ? host.silence : .zero
         // A request that itself received the `Retry-After` needs no spread. The spread is for requests that wait
         // because of another request's response.
-        let held = asked == nil ? Self.spread(others, within: left, using: random) : others
+        let silence = asked == nil ? Self.spread(others, within: left, using: random) : others
         // A `Retry-After` of another request only delays a request that has sent nothing.
-        guard others == .zero || (others <= policy.maximumRetryAfter || !failure.wasSent) && held < left else {
+        guard others == .zero || (others <= policy.maximumRetryAfter || !failure.wasSent) && silence < left else {
             throw failure.error(
                 .retryAfterTooLong, reason: "the host asked another request to wait for \(others) more")
         }
@@ -56,15 +56,15 @@ struct PlannedWait {
             throw failure.error(.circuitOpen, reason: "the host is left alone for another \(host.open)")
         }
         let isAsked = asked.map { $0 > .zero && delay >= $0 } ?? false
-        self.delay = max(delay, held, halfOpen)
+        self.delay = max(delay, silence, halfOpen)
         guard host.shortage == 0 || host.shortage < (left - self.delay).nanoseconds else {
             throw failure.exhaustedBudget
         }
-        hold = max(isAsked ? asked ?? .zero : .zero, held, host.open)
+        minimum = max(isAsked ? asked ?? .zero : .zero, silence, host.open)
         reason =
             switch self.delay {
             case halfOpen where host.open > .zero: .circuit
-            case held where held > .zero: .retryAfter
+            case silence where silence > .zero: .retryAfter
             case _ where isAsked || asked == .zero && delay == .zero: .retryAfter
             default: failure.wasRefused ? .circuit : .backoff
             }
@@ -77,18 +77,18 @@ struct PlannedWait {
     ///
     /// - Parameter limit: The time in which the attempt must begin. The spread never uses up this time.
     static func spread(
-        _ left: Duration, within limit: Duration = .seconds(Int64.max), using random: RandomSource
+        _ left: Duration, within limit: Duration, using random: RandomSource
     ) -> Duration {
         guard left > .zero else { return .zero }
         let room = max((limit.inSeconds - left.inSeconds) / 2, 0)
         return left + .rounded(seconds: min(left.inSeconds / 10, 3, room) * random.next())
     }
 
-    /// The observers that may end the wait. None of them ends it before the hold is over.
+    /// The observers that may end the wait. None of them ends it before the minimum is over.
     func observers(of observers: [any EarlyRetryObserver]) -> [any EarlyRetryObserver] {
-        guard hold > .zero else { return observers }
-        guard hold < delay else { return [] }
-        return observers.map { HeldBackObserver(observer: $0, delay: hold) }
+        guard minimum > .zero else { return observers }
+        guard minimum < delay else { return [] }
+        return observers.map { DelayedObserver(observer: $0, delay: minimum) }
     }
 }
 

@@ -13,7 +13,7 @@
 /// host and each setting.
 ///
 /// A request counts once, when it is about to be sent for the first time. A retry takes its token when its wait is
-/// over, no matter what decided the retry. The token is given back if the retry is not sent, for example because its
+/// over, no matter what decided the retry. The token is returned if the retry is not sent, for example because its
 /// request is cancelled. A retry that the recovery of its host releases (``HostRecoveryObserver``) takes no token,
 /// because the successes of the host already limit such retries. A hedge (``RequestConfiguration/hedging``) takes a
 /// token when it is sent. Without a token, it is not sent.

@@ -146,11 +146,7 @@ final class RetryWait: StepWait {
     var wake: Wake {
         get async throws {
             defer { stopParticipants() }
-            let ending = try await withTaskCancellationHandler {
-                try await answer.value
-            } onCancel: {
-                cancel()
-            }
+            let ending = try await answer.cancellableValue()
             return Wake(
                 waited: clock.now - began, reason: ending.reason, knownEnd: knownEnd, release: ending.release)
         }
@@ -183,15 +179,15 @@ final class RetryWait: StepWait {
     private func watch(
         _ observer: any EarlyRetryObserver, after failure: AttemptFailure?, in hosts: HostRegistry, random: RandomSource
     ) -> Participant? {
-        let heldBack = observer as? HeldBackObserver
-        guard let tabled = (heldBack?.observer ?? observer) as? any TabledObserver else {
+        let delayed = observer as? DelayedObserver
+        guard let tabled = (delayed?.observer ?? observer) as? any TabledObserver else {
             guard let failure else { return nil }
             return .task(
                 Task { [clock] in
                     // An observer that throws, or returns after the end, has no effect.
                     let isSign =
-                        if let heldBack {
-                            (try? await heldBack.wait(after: failure, on: clock)) != nil
+                        if let delayed {
+                            (try? await delayed.wait(after: failure, on: clock)) != nil
                         } else {
                             (try? await observer.wait(after: failure)) != nil
                         }
@@ -202,7 +198,7 @@ final class RetryWait: StepWait {
         return .entry(
             remove: tabled.watch(
                 for: Origin(failure?.request.url), in: hosts, on: clock, using: random,
-                holdingBack: heldBack?.delay ?? .zero
+                notBefore: delayed?.delay ?? .zero
             ) { [name = tabled.name] release in
                 // Only a release needs no room in the budget.
                 if case .budget = self.purpose, release == nil { return false }

@@ -73,6 +73,20 @@ package final class Answer<Value: Sendable>: Sendable {
     }
 }
 
+extension Answer {
+    /// Awaits the answer. If the Task is cancelled meanwhile, the answer is a `CancellationError`.
+    ///
+    /// - Parameter mayLeave: Called at the cancel. It returns `false` if another answer is about to come. By default, the
+    ///   wait ends at once.
+    func cancellableValue(ifLeaving mayLeave: @Sendable () -> Bool = { true }) async throws -> Value {
+        try await withTaskCancellationHandler {
+            try await value
+        } onCancel: {
+            if mayLeave() { resume(with: .failure(CancellationError())) }
+        }
+    }
+}
+
 extension Result where Failure == any Error, Success: Sendable {
     /// Runs an asynchronous function and keeps its outcome.
     init(catching body: () async throws -> Success) async {

@@ -14,7 +14,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         var lastStream = 0
         var continuations: [Int: AsyncStream<Value>.Continuation] = [:]
         var hasEnded = false
-        var line = TellingLine<(News, [AsyncStream<Value>.Continuation])>()
+        var delivery = OrderedDelivery<(News, [AsyncStream<Value>.Continuation])>()
     }
 
     private let state: Locked<State>
@@ -29,13 +29,13 @@ final class Broadcast<Value: Sendable>: Sendable {
     var streamCount: Int { state.withLock { $0.continuations.count } }
 
     func send(_ value: Value, number: Int) {
-        let isToTell = state.withLock { state in
+        let delivers = state.withLock { state in
             guard number > state.number, !state.hasEnded else { return false }
             state.number = number
             state.value = value
-            return state.line.add((.value(value), Array(state.continuations.values)))
+            return state.delivery.add((.value(value), Array(state.continuations.values)))
         }
-        if isToTell { tell() }
+        if delivers { deliver() }
     }
 
     /// A stream of the present value and each change. If values are not read in time, only the last is kept.
@@ -43,37 +43,37 @@ final class Broadcast<Value: Sendable>: Sendable {
     /// - Parameter onEnd: Called once, when nothing reads the stream any more.
     func stream(onEnd: @escaping @Sendable () -> Void = {}) -> AsyncStream<Value> {
         let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(1))
-        let (id, isToTell) = state.withLock { state in
+        let (id, delivers) = state.withLock { state in
             state.lastStream += 1
-            let isToTell = state.line.add((.value(state.value), [continuation]))
+            let delivers = state.delivery.add((.value(state.value), [continuation]))
             if state.hasEnded {
-                _ = state.line.add((.end, [continuation]))
+                _ = state.delivery.add((.end, [continuation]))
             } else {
                 state.continuations[state.lastStream] = continuation
             }
-            return (state.lastStream, isToTell)
+            return (state.lastStream, delivers)
         }
         continuation.onTermination = { [weak self] _ in
             _ = self?.state.withLock { $0.continuations.removeValue(forKey: id) }
             onEnd()
         }
-        if isToTell { tell() }
+        if delivers { deliver() }
         return stream
     }
 
     /// Ends all streams after the last value. A later stream has only that value.
     func end() {
-        let isToTell = state.withLock { state in
+        let delivers = state.withLock { state in
             guard !state.hasEnded else { return false }
             state.hasEnded = true
             defer { state.continuations = [:] }
-            return state.line.add((.end, Array(state.continuations.values)))
+            return state.delivery.add((.end, Array(state.continuations.values)))
         }
-        if isToTell { tell() }
+        if delivers { deliver() }
     }
 
-    private func tell() {
-        while let (news, continuations) = state.withLock({ $0.line.next() }) {
+    private func deliver() {
+        while let (news, continuations) = state.withLock({ $0.delivery.next() }) {
             switch news {
             case .value(let value): for continuation in continuations { continuation.yield(value) }
             case .end: for continuation in continuations { continuation.finish() }
@@ -82,8 +82,8 @@ final class Broadcast<Value: Sendable>: Sendable {
     }
 }
 
-/// A first-in, first-out line. Appending and taking cost constant time on average, regardless of its length.
-struct Line<Element> {
+/// A first-in, first-out queue. Appending and taking cost constant time on average, regardless of its length.
+struct Queue<Element> {
     /// The places before `start` are empty.
     private var slots: [Element?] = []
     private var start = 0
@@ -120,24 +120,24 @@ struct Line<Element> {
     }
 }
 
-/// News that is reported one at a time and in order, from any thread. A pure value.
+/// News that is delivered to listeners one at a time and in order, from any thread. A pure value.
 ///
-/// One thread reports: it calls ``next()`` until there is nothing more. It also reports what other threads add
+/// One thread delivers: it calls ``next()`` until there is nothing more. It also delivers what other threads add
 /// meanwhile.
-struct TellingLine<News> {
-    private var untold = Line<News>()
-    private var isTelling = false
+struct OrderedDelivery<News> {
+    private var undelivered = Queue<News>()
+    private var isDelivering = false
 
-    /// Adds news. Returns whether the caller must report.
+    /// Adds news. Returns whether the caller must deliver.
     mutating func add(_ news: News) -> Bool {
-        untold.append(news)
-        defer { isTelling = true }
-        return !isTelling
+        undelivered.append(news)
+        defer { isDelivering = true }
+        return !isDelivering
     }
 
-    /// The next news. If there are none, records that no thread reports any more.
+    /// The next news. If there are none, records that no thread delivers any more.
     mutating func next() -> News? {
-        isTelling = !untold.isEmpty
-        return untold.popFirst()
+        isDelivering = !undelivered.isEmpty
+        return undelivered.popFirst()
     }
 }

@@ -117,11 +117,7 @@ package enum TimeLimit {
             working.cancel()
             alarm?.cancel()
         }
-        return try await withTaskCancellationHandler {
-            try await answer.value
-        } onCancel: {
-            answer.resume(with: .failure(CancellationError()))
-        }
+        return try await answer.cancellableValue()
     }
 }
 

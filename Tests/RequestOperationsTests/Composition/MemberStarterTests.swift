@@ -37,14 +37,14 @@ import Testing
         }
     #endif
 
-    @Test func `A link that a queue puts in line while the chain is put off is started`() async throws {
+    @Test func `A link that a queue lets wait while the chain is put off is started`() async throws {
         let queue = RequestQueue()
         let link = ClosureOperation { 4 }
         let joins = link.state.withLock { $0.join(queue, as: link) }
-        let settlement = link.state.withLock { $0.settle(behindBarrier: false) }
+        let joined = link.state.withLock { $0.finishJoining(behindBarrier: false) }
         link.startWhenReady(by: starter)
-        let stands = link.state.withLock { $0.standInLine() }
-        #expect(joins && settlement == .enters && stands)
+        let stands = link.state.withLock { $0.awaitPlace() }
+        #expect(joins && joined == .enters && stands)
         link.startIfReady()
         #expect(try await link.value == 4)
     }

@@ -17,7 +17,7 @@ import Testing
     ) {
         for outcome in outcomes {
             guard case .admitted(let era, _) = circuit.admit(at: now) else { return }
-            circuit.settle(outcome, of: era, at: now)
+            circuit.record(outcome, of: era, at: now)
         }
     }
 
@@ -81,8 +81,8 @@ import Testing
         var circuit = Self.circuit()
         guard case .admitted(let era, _) = circuit.admit(at: 0) else { return }
         Self.count(&circuit, [.failed, .failed, .failed, .failed])
-        circuit.settle(.succeeded, of: era, at: 0)
-        circuit.settle(.failed, of: era, at: Self.second)
+        circuit.record(.succeeded, of: era, at: 0)
+        circuit.record(.failed, of: era, at: Self.second)
         #expect(circuit.state == .open && circuit.timeLeft(at: 0) == 5 * Self.second)
     }
 
@@ -130,8 +130,8 @@ import Testing
         guard case .admitted(let era, _) = circuit.admit(at: 0) else { return }
         Self.count(&circuit, [.failed, .failed, .failed, .failed])
         #expect(circuit.admit(at: 5 * Self.second) == .admitted(era: 2, isProbe: true))
-        circuit.settle(.succeeded, of: era, at: 5 * Self.second)
-        circuit.settle(.failed, of: era, at: 5 * Self.second)
+        circuit.record(.succeeded, of: era, at: 5 * Self.second)
+        circuit.record(.failed, of: era, at: 5 * Self.second)
         #expect(circuit.state == .halfOpen)
     }
 
@@ -162,7 +162,7 @@ import Testing
         var circuit = Self.opened(probes: 2)
         for second: Int64 in [5, 100] {
             guard case .admitted(let era, _) = circuit.admit(at: second * Self.second) else { return }
-            circuit.settle(.cancelled, of: era, at: second * Self.second)
+            circuit.record(.cancelled, of: era, at: second * Self.second)
         }
         #expect(!circuit.isIdle(at: 100 * Self.second + HostMemory.longestRest - 1))
         #expect(circuit.isIdle(at: 100 * Self.second + HostMemory.longestRest))

@@ -57,7 +57,7 @@ import Testing
         table.note(.seconds(seconds), for: url)
         let random = RandomSource(seed: 4)
         let waits = (0..<200).map { _ in
-            PlannedWait.spread(table.timeLeft(for: url), using: random).inSeconds
+            PlannedWait.spread(table.timeLeft(for: url), within: .seconds(Int64.max), using: random).inSeconds
         }
         #expect(waits.allSatisfy { $0 >= seconds && $0 <= seconds + spread })
         #expect(waits.contains { $0 < seconds + spread * 0.1 } && waits.contains { $0 > seconds + spread * 0.9 })

@@ -101,7 +101,7 @@ import Testing
 
     @Test mutating func `A room in which nobody waits is kept for an hour`() {
         let (host, other) = (origin("http://a.example/"), origin("http://b.example/"))
-        let number = table.visit(host, at: 0) { $0.join({ _ in false }, holding: 0, at: 0) }
+        let number = table.visit(host, at: 0) { $0.join({ _ in false }, notBefore: 0, at: 0) }
         _ = table.visit(host, at: 1) { $0.leave(number) }
         table.visit(other, at: HostMemory.sweepInterval - 1) { _ in }
         #expect(table.count == 1)

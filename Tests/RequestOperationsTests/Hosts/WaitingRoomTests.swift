@@ -17,7 +17,7 @@ import Testing
 
     private func waiter(_ number: Int) -> WaitingRoom.Waiter {
         { [woken] release in
-            release.settle(nil)
+            release.finish(nil)
             woken.append(number)
             return true
         }

@@ -22,7 +22,7 @@ import Testing
         var dependents = Dependents()
         let states = (0..<100).map { _ in waiting() }
         for state in states { _ = dependents.add(state) }
-        dependents.tell(of: id)
+        dependents.notify(of: id)
         #expect(!states.contains(where: waits))
     }
 
@@ -40,7 +40,7 @@ import Testing
             dependents.putBack(sifted)
         }
         #expect(dependents.count <= 17)
-        dependents.tell(of: id)
+        dependents.notify(of: id)
         #expect(!waits(first))
     }
 
@@ -85,7 +85,7 @@ import Testing
         _ = dependents.add(second)
         dependents.putBack(sifted)
         #expect(dependents.count == 2)
-        dependents.tell(of: id)
+        dependents.notify(of: id)
         #expect(!waits(first) && !waits(second))
     }
 

@@ -88,7 +88,7 @@ import Testing
         #expect(try await waiter.value == 2)
     }
 
-    @Test func `A cancel while waiting leaves the line`() async throws {
+    @Test func `A cancel ends the wait for a key`() async throws {
         let (queue, door) = (RequestQueue(), Door())
         let operations = (0..<3).map { _ in
             let operation = Work { await door.pass() }
@@ -152,84 +152,84 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(10))) struct ExclusionLinesTests {
+@Suite(.timeLimit(.minutes(10))) struct ExclusionTableTests {
     private let woken = Collector<Int>()
 
-    private func enter(_ lines: inout ExclusionLines, _ keys: Set<String>, _ name: Int) -> ExclusionLines.Ticket {
-        let (ticket, holdsAll) = lines.enter(keys) { [woken] in woken.append(name) }
+    private func enter(_ table: inout ExclusionTable, _ keys: Set<String>, _ name: Int) -> ExclusionTable.Ticket {
+        let (ticket, holdsAll) = table.enter(keys) { [woken] in woken.append(name) }
         if holdsAll { woken.append(name) }
         return ticket
     }
 
-    private func leave(_ lines: inout ExclusionLines, _ ticket: ExclusionLines.Ticket) {
-        for wake in lines.leave(ticket) { wake() }
+    private func leave(_ table: inout ExclusionTable, _ ticket: ExclusionTable.Ticket) {
+        for wake in table.leave(ticket) { wake() }
     }
 
     @Test func `A key goes to the next in its line`() {
-        var lines = ExclusionLines()
-        let tickets = (0..<3).map { enter(&lines, ["a"], $0) }
+        var table = ExclusionTable()
+        let tickets = (0..<3).map { enter(&table, ["a"], $0) }
         #expect(woken.elements == [0])
-        leave(&lines, tickets[0])
+        leave(&table, tickets[0])
         #expect(woken.elements == [0, 1])
-        leave(&lines, tickets[1])
-        leave(&lines, tickets[2])
-        #expect(woken.elements == [0, 1, 2] && lines.isEmpty)
+        leave(&table, tickets[1])
+        leave(&table, tickets[2])
+        #expect(woken.elements == [0, 1, 2] && table.isEmpty)
     }
 
     @Test func `One that left the line is passed over`() {
-        var lines = ExclusionLines()
-        let tickets = (0..<3).map { enter(&lines, ["a"], $0) }
-        leave(&lines, tickets[1])
-        leave(&lines, tickets[0])
+        var table = ExclusionTable()
+        let tickets = (0..<3).map { enter(&table, ["a"], $0) }
+        leave(&table, tickets[1])
+        leave(&table, tickets[0])
         #expect(woken.elements == [0, 2])
-        leave(&lines, tickets[0])
-        leave(&lines, tickets[2])
-        #expect(lines.isEmpty)
+        leave(&table, tickets[0])
+        leave(&table, tickets[2])
+        #expect(table.isEmpty)
     }
 
     @Test func `A member is woken when it holds all of its keys`() {
-        var lines = ExclusionLines()
-        let (first, second) = (enter(&lines, ["a"], 1), enter(&lines, ["b"], 2))
-        let both = enter(&lines, ["b", "a"], 3)
-        leave(&lines, first)
+        var table = ExclusionTable()
+        let (first, second) = (enter(&table, ["a"], 1), enter(&table, ["b"], 2))
+        let both = enter(&table, ["b", "a"], 3)
+        leave(&table, first)
         #expect(woken.elements == [1, 2])
-        leave(&lines, second)
+        leave(&table, second)
         #expect(woken.elements == [1, 2, 3])
-        leave(&lines, both)
-        #expect(lines.isEmpty)
+        leave(&table, both)
+        #expect(table.isEmpty)
     }
 
     @Test func `One that waits for its second key gives back its first`() {
-        var lines = ExclusionLines()
-        let holder = enter(&lines, ["b"], 1)
-        let both = enter(&lines, ["a", "b"], 2)
-        let last = enter(&lines, ["a"], 3)
-        leave(&lines, both)
+        var table = ExclusionTable()
+        let holder = enter(&table, ["b"], 1)
+        let both = enter(&table, ["a", "b"], 2)
+        let last = enter(&table, ["a"], 3)
+        leave(&table, both)
         #expect(woken.elements == [1, 3])
-        leave(&lines, holder)
-        leave(&lines, last)
-        #expect(lines.isEmpty)
+        leave(&table, holder)
+        leave(&table, last)
+        #expect(table.isEmpty)
     }
 
     @Test(arguments: 0..<20)
     func `In any order of coming and going each member is served once`(seed: UInt64) {
         let random = RandomSource(seed: seed)
         func pick(_ bound: Int) -> Int { Int(random.next() * Double(bound)) }
-        var lines = ExclusionLines()
-        var tickets: [Int: ExclusionLines.Ticket] = [:]
+        var table = ExclusionTable()
+        var tickets: [Int: ExclusionTable.Ticket] = [:]
         var left: Set<Int> = []
         let names = ["a", "b", "c", "d"]
         for number in 0..<60 {
-            tickets[number] = enter(&lines, Set((0...pick(3)).map { _ in names[pick(4)] }), number)
+            tickets[number] = enter(&table, Set((0...pick(3)).map { _ in names[pick(4)] }), number)
             if pick(3) == 0, let other = tickets.keys.sorted().dropFirst(pick(tickets.count)).first {
                 left.insert(other)
-                leave(&lines, tickets.removeValue(forKey: other)!)
+                leave(&table, tickets.removeValue(forKey: other)!)
             }
         }
         // Who holds all keys goes. That must let all others come to theirs.
         while let next = tickets.keys.sorted().first(where: { woken.elements.contains($0) }) {
-            leave(&lines, tickets.removeValue(forKey: next)!)
+            leave(&table, tickets.removeValue(forKey: next)!)
         }
-        #expect(tickets.isEmpty && lines.isEmpty && Set(woken.elements).count == woken.elements.count)
+        #expect(tickets.isEmpty && table.isEmpty && Set(woken.elements).count == woken.elements.count)
     }
 }

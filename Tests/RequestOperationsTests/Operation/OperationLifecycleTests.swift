@@ -88,7 +88,7 @@ import Testing
 
     private static func name(_ action: OperationLifecycle.CancelAction) -> String {
         switch action {
-        case .settle: "mark"
+        case .resolve: "mark"
         case .stop(let task): task == nil ? "stop later" : "stop"
         case .ignore: "ignore"
         }
@@ -279,7 +279,7 @@ import Testing
 
     @Test func `Nobody waits for the start of a cancelled operation that nobody awaits`() {
         var lifecycle = OperationLifecycle()
-        guard case .settle(waitsForStart: false) = lifecycle.cancel() else {
+        guard case .resolve(waitsForStart: false) = lifecycle.cancel() else {
             Issue.record("not cancelled, or with somebody who waits")
             return
         }
@@ -291,7 +291,7 @@ import Testing
         let calls = Collector<Void>()
         #expect(lifecycle.subscribe { calls.append(()) } == false)
         #expect(lifecycle.addAwaiter(Self.awaiter) {} == .wait)
-        guard case .settle(waitsForStart: true) = lifecycle.cancel() else {
+        guard case .resolve(waitsForStart: true) = lifecycle.cancel() else {
             Issue.record("not cancelled")
             return
         }

@@ -6,8 +6,8 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct JointWaitTests {
     private static func origin(_ host: Int) -> Origin { Origin(URL(string: "http://h\(host).example/")) }
 
-    private static func line(of limiter: RequestLimiter) -> JointWait.Line {
-        JointWait.Line(limiter: limiter, place: limiter.newPlace())
+    private static func position(of limiter: RequestLimiter) -> JointWait.Position {
+        JointWait.Position(limiter: limiter, place: limiter.newPlace())
     }
 
     /// A place of a queue and a slot of a limiter, whose line comes first.
@@ -15,7 +15,7 @@ import Testing
         of queue: RequestLimiter, _ limiter: RequestLimiter, host: Int = 0
     ) async throws -> [RequestLimiter.Slot] {
         let origin = origin(host)
-        let wait = JointWait(for: origin, of: line(of: queue), and: line(of: limiter), mayBeRejected: true)
+        let wait = JointWait(for: origin, of: position(of: queue), and: position(of: limiter), mayBeRejected: true)
         try await wait.outcome()
         return [RequestLimiter.Slot(of: queue, for: origin), RequestLimiter.Slot(of: limiter, for: origin)]
     }
@@ -69,7 +69,7 @@ import Testing
         try await waiter.value.release()
     }
 
-    @Test func `Who is cancelled leaves the line and holds nothing`() async throws {
+    @Test func `Who is cancelled waits no more and holds nothing`() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let held = try await Self.slot(of: other)
         let waiter = Task { try await Self.slots(of: one, other) }
@@ -91,7 +91,7 @@ import Testing
 
     @Test func `Who comes again at its place is not rejected and comes first`() async throws {
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1, maximumWaiting: 1))
-        let (queue, limiter) = (Self.line(of: one), Self.line(of: other))
+        let (queue, limiter) = (Self.position(of: one), Self.position(of: other))
         let held = try await Self.slot(of: other)
         let order = Collector<String>()
         let late = Task {
@@ -133,7 +133,7 @@ import Testing
         let waiter = Task { try await Self.slots(of: other, one) }
         await eventually { one.waitingCount == 1 }
         let slow = SlowWaiter()
-        let entry = one.enter(nil, at: one.newPlace(.normal), slow)
+        let entry = one.enter(nil, at: one.newPlace(), slow)
         #expect(entry == .waits)
         // The wait is admitted by one, finds the other full, and so gives that slot to the slow one.
         heldOne.release()
@@ -176,7 +176,7 @@ import Testing
         let heldThird = try await slot(of: third)
         let outsider = Task { try await slots(of: fourth, third).release() }
         await eventually { third.waitingCount == 1 }
-        #expect(third.enter(nil, at: third.newPlace(.normal), Trigger(third, action)) == .waits)
+        #expect(third.enter(nil, at: third.newPlace(), Trigger(third, action)) == .waits)
         // Whoever takes the step may go on for ever.
         DispatchQueue.global().async { heldThird.release() }
         return {
@@ -214,7 +214,7 @@ import Testing
         let (one, other) = (RequestLimiter(total: 1), RequestLimiter(total: 1))
         let heldOne = try await Self.slot(of: one)
         let wait = JointWait(
-            for: Self.origin(0), of: Self.line(of: one), and: Self.line(of: other), mayBeRejected: true)
+            for: Self.origin(0), of: Self.position(of: one), and: Self.position(of: other), mayBeRejected: true)
         wait.begin()
         // A thread that takes a step for another test may take this one too.
         await eventually { one.waitingCount == 1 }

@@ -70,7 +70,7 @@ import Testing
     @Test func `What was not sent is not counted`() {
         var pace = Pace(rate: .perSecond(1), adapts: false)
         pace.take(at: 0)
-        pace.giveBack(at: 0)
+        pace.release(at: 0)
         #expect(pace.nextTime(at: 0) == 0)
     }
 
@@ -140,7 +140,7 @@ import Testing
         var pace = Pace(rate: nil, adapts: true)
         pace.take(at: 0)
         pace.heard(429, at: 0)
-        pace.giveBack(at: 0)
+        pace.release(at: 0)
         #expect(pace.nextTime(at: 0) == Self.second)
     }
 
@@ -161,7 +161,7 @@ import Testing
         var pace = Self.pace(learning: 10)
         for tenth in 1..<300 {
             pace.take(at: Int64(tenth) * 100_000_000)
-            pace.giveBack(at: Int64(tenth) * 100_000_000)
+            pace.release(at: Int64(tenth) * 100_000_000)
         }
         let begins = Self.begins(of: &pace, from: 30 * Self.second, until: 30 * Self.second + 250_000_000)
         #expect(begins == [30_000, 30_100, 30_200])

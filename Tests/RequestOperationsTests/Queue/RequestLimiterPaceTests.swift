@@ -11,10 +11,10 @@ import Testing
     private let clock = RecordingClock()
     private let origin = Origin(url)
 
-    /// Has somebody stand in a limiter's line.
+    /// Has somebody wait for a limiter.
     private func lineUp(_ limiter: RequestLimiter, for origin: Origin) -> Answer<Void> {
         let answer = Answer<Void>()
-        #expect(limiter.enter(origin, at: limiter.newPlace(.normal), answer) == .waits)
+        #expect(limiter.enter(origin, at: limiter.newPlace(), answer) == .waits)
         return answer
     }
 
@@ -30,7 +30,7 @@ import Testing
         try await waiter.value
     }
 
-    @Test func `A slot that was not used goes to the next in the line at once`() {
+    @Test func `A slot that was not used goes to the next waiter at once`() {
         let limiter = RequestLimiter(rate: .perSecond(0.001), clock: clock)
         let slot = limiter.slotAtOnce(for: origin)
         _ = lineUp(limiter, for: origin)
@@ -50,7 +50,7 @@ import Testing
         let limiter = RequestLimiter(rate: .perSecond(0.001), clock: clock)
         limiter.slotAtOnce(for: origin)?.release()
         for _ in 0..<1000 {
-            let place = limiter.newPlace(.normal)
+            let place = limiter.newPlace()
             _ = limiter.enter(origin, at: place, Answer())
             _ = limiter.leave(place)
         }
@@ -83,7 +83,7 @@ import Testing
             total: .max, perHost: .max, maximumWaiting: .max,
             pacing: Pacing(rate: .perSecond(1), scope: .host, adapts: false))
         _ = table.take(origin)
-        _ = table.enter(origin, at: table.newPlace(.normal), Answer(), mayBeRejected: false)
+        _ = table.enter(origin, at: table.newPlace(), Answer(), mayBeRejected: false)
         _ = table.admit()
         let alarm = table.alarmToSet(now: 0)
         let next = try #require(alarm)

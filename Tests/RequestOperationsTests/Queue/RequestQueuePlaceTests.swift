@@ -76,7 +76,7 @@ import Testing
 
     // MARK: Hosts
 
-    @Test func `Requests stand in the lines of their hosts`() async throws {
+    @Test func `Requests wait in the queues of their hosts`() async throws {
         queue.limiter.perHost = 1
         let door = Door()
         let transport = ScriptedTransport([

@@ -135,7 +135,7 @@ extension OperationQueue {
         await count.count(2000)
     }
 
-    @Test func `A condition that comes while its operation stands in line is checked`() async throws {
+    @Test func `A condition that comes while its operation waits for a place is checked`() async throws {
         let queue = RequestQueue()
         queue.isSuspended = true
         let operation = Work { 1 }

@@ -231,7 +231,7 @@ import Testing
         #expect(try await second.value == 2)
     }
 
-    @Test func `A dependency added in the line is waited for`() async throws {
+    @Test func `A dependency added during the wait for a place is waited for`() async throws {
         let queue = Self.queue(width: 0)
         let order = Collector<Int>()
         let first = Work { order.append(1) }
@@ -356,7 +356,7 @@ import Testing
         held?.release()
     }
 
-    @Test func `An operation that is cancelled in the line finishes at once`() async throws {
+    @Test func `An operation that is cancelled while it waits for a place finishes at once`() async throws {
         let queue = Self.queue(width: 0)
         let operation = Work {}
         queue.addOperation(operation)

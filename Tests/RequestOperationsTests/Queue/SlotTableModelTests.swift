@@ -42,7 +42,7 @@ import Testing
             switch Int.random(in: 0..<3) {
             case 0:
                 let answer = Answer<Void>()
-                let place = table.newPlace(priorities.randomElement()!)  // Not empty.
+                let place = table.newPlace().with(priorities.randomElement()!)  // Not empty.
                 places[ObjectIdentifier(answer)] = (place, answer)
                 let entry = table.enter(Self.origin(host), at: place, answer, mayBeRejected: true)
                 #expect((entry == .admitted) == model.isFree(host))
@@ -79,7 +79,7 @@ import Testing
                 let answer = Answer<Void>()
                 let origin = origins[number % origins.count]
                 owners[ObjectIdentifier(answer)] = origin
-                let place = table.newPlace(.normal)
+                let place = table.newPlace()
                 if table.enter(origin, at: place, answer, mayBeRejected: true) == .admitted { held.append(origin) }
             }
             while let origin = held.popLast() {

@@ -19,7 +19,7 @@ import Testing
         rights.slot = try slot()
         rights.permit = try permit()
         #expect(limiter.inFlightCount == 2)
-        rights.giveBack(.failed)
+        rights.release(.failed)
         #expect(limiter.inFlightCount == 0)
         #expect(breaker.state(of: try #require(anyRequest.url)) == .open)
     }
@@ -28,7 +28,7 @@ import Testing
         let slot = try slot()
         let turn = QueuePlace(of: limiter, at: limiter.newPlace(), holding: slot)
         #expect(turn.isHeld)
-        AttemptRights(place: slot, of: turn).giveBack(.succeeded)
+        AttemptRights(place: slot, of: turn).release(.succeeded)
         #expect(!turn.isHeld && turn.slot == nil)
     }
 
@@ -36,8 +36,8 @@ import Testing
         var state = inAttempt()
         let permit = try permit()
         state.changeRights(of: 1) { $0.permit = permit }
-        state.takeRights(of: 1)?.giveBack(.succeeded)
-        state.takeRights(of: 1)?.giveBack(.failed)
+        state.takeRights(of: 1)?.release(.succeeded)
+        state.takeRights(of: 1)?.release(.failed)
         #expect(breaker.state(of: try #require(anyRequest.url)) == .closed)
     }
 

@@ -23,7 +23,7 @@ import Testing
         return configuration
     }
 
-    /// Starts operations, has them stand in the line for longer than the elapsed limit, and then lets them go.
+    /// Starts operations, has them wait for a slot for longer than the elapsed limit, and then lets them go.
     private func afterABacklog(_ operations: [URLRequestOperation<Data>]) async throws {
         let occupied = try await limiter.slot(for: Origin(anyRequest.url), at: limiter.newPlace())
         for operation in operations {
@@ -62,7 +62,7 @@ import Testing
         #expect(error?.code == .unacceptableStatus && transport.requests.count == 3)
     }
 
-    @Test func `A request is hedged although it stood in the line for longer`() async throws {
+    @Test func `A request is hedged although it waited for longer`() async throws {
         var (hedged, transport) = HedgedRequest.answered(by: [.stall, .body(Data("x".utf8))])
         hedged.configuration.limiter = RequestLimiter(total: 2)
         let occupied = (0..<2).map { _ in hedged.configuration.limiter?.slotAtOnce(for: Origin(anyRequest.url)) }
@@ -91,7 +91,7 @@ import Testing
 
     @Test func `What an open circuit keeps back has no limit yet`() async throws {
         let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 1, openTime: .seconds(400), clock: clock)
-        try breaker.admit(anyRequest.url).settle(.failed)
+        try breaker.admit(anyRequest.url).finish(.failed)
         let transport = ScriptedTransport([.body(Data())])
         var configuration = configuration(transport)
         configuration.use(breaker)

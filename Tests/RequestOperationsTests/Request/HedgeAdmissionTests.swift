@@ -150,7 +150,7 @@ import Testing
         let limiter = RequestLimiter(total: 2)
         hedged.configuration.limiter = limiter
         let refusal = try await refusal(hedged, transport, opening: door) {
-            try? breaker.admit(url).settle(.failed)
+            try? breaker.admit(url).finish(.failed)
         }
         #expect(refusal == "circuitOpen")
         #expect(limiter.inFlightCount == 0)
@@ -169,7 +169,7 @@ import Testing
         let limiter = limiterForTwo(on: hedged.clock)
         hedged.configuration.limiter = limiter
         _ = try await refusal(hedged, transport, opening: door) {
-            try? breaker.admit(url).settle(.failed)
+            try? breaker.admit(url).finish(.failed)
         }
         #expect(limiter.slotAtOnce(for: Origin(url)) != nil)
     }

@@ -106,7 +106,7 @@ import Testing
         open url: URL, isProbed: Bool, probes: Int = 1, _ clock: ManualClock
     ) throws -> KnownBreaker {
         let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 2, probes: probes, clock: clock)
-        for _ in 0..<2 { try breaker.admit(url).settle(.failed) }
+        for _ in 0..<2 { try breaker.admit(url).finish(.failed) }
         if isProbed { clock.advance(by: .seconds(5)) }
         return breaker
     }
@@ -148,7 +148,7 @@ import Testing
         await transport.requests(atLeast: 3)
         door.open()
         _ = try await operation.value
-        await eventually { (try? breaker.admit(there).settle(.cancelled)) != nil }
+        await eventually { (try? breaker.admit(there).finish(.cancelled)) != nil }
         #expect(breaker.state(of: there) == .halfOpen)
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RequestOperations
 
-/// What stands in a limiter's line keeps to what a host asks meanwhile.
+/// What waits for a limiter keeps to what a host asks meanwhile.
 @Suite(.timeLimit(.minutes(15))) struct RequestRunnerAdmissionTests {
     private let clock = ManualClock()
     private let table: KnownSilences
@@ -41,7 +41,7 @@ import Testing
         return told
     }
 
-    /// Has an operation stand in the line.
+    /// Has an operation wait for the limiter.
     private func lineUp(_ operation: URLRequestOperation<Data>) async {
         let former = limiter.waitingCount
         OperationQueue().addOperation(operation)
@@ -89,7 +89,7 @@ import Testing
     @Test func `What a response asks is noted before its slot is given back`() async throws {
         let told = await startTold()
         let asking = Asking { [table, busy] in table.timeLeft(for: busy) }
-        #expect(limiter.enter(nil, at: limiter.newPlace(.normal), asking) == .waits)
+        #expect(limiter.enter(nil, at: limiter.newPlace(), asking) == .waits)
         door.open()
         await #expect(throws: RequestError.self) { try await told.value }
         #expect(asking.left.withLock { $0 } == .seconds(100))
@@ -108,7 +108,7 @@ import Testing
         _ = try await first.value
     }
 
-    @Test func `All keep their places in the line`() async throws {
+    @Test func `All keep their positions`() async throws {
         _ = await startTold()
         var operations: [URLRequestOperation<Data>] = []
         for number in 0..<8 { operations.append(await waiting(url("http://busy.invalid/\(number)"))) }
@@ -129,7 +129,7 @@ import Testing
         let operation = await waiting(busy) { configuration in
             configuration.onEvent = { event in
                 switch event.step {
-                case .waitsForSlot: steps.append("stands in the line")
+                case .waitsForSlot: steps.append("waits for a slot")
                 case .gotSlot: steps.append("gets a slot")
                 case .waits: steps.append("waits")
                 default: break
@@ -140,8 +140,8 @@ import Testing
         await clock.sleepers(1)
         clock.advance(by: .seconds(103))
         _ = try await operation.value
-        let (line, slot) = ("stands in the line", "gets a slot")
-        #expect(steps.elements == [line, slot, "waits", line, slot])
+        let (wait, slot) = ("waits for a slot", "gets a slot")
+        #expect(steps.elements == [wait, slot, "waits", wait, slot])
     }
 
     @Test func `Who is cancelled meanwhile leaves and holds nothing`() async {
@@ -206,7 +206,7 @@ import Testing
         _ = try await operation.value
     }
 
-    @Test func `A decision of ones own holds in the line too`() async throws {
+    @Test func `A decision of ones own holds during the wait too`() async throws {
         let transport = ScriptedTransport([.status(503, fields: [("Retry-After", "100")]), .body(Data())])
         let operation = Staged(configuration(transport), to: busy)
         operation.decisions = { _ in .retry(after: .zero) }

@@ -92,7 +92,7 @@ import Testing
 
     @Test func `An open circuit`() async throws {
         let breaker = KnownBreaker(minimumThroughput: 1, clock: clock)
-        try breaker.admit(url).settle(.failed)
+        try breaker.admit(url).finish(.failed)
         let wait = try await wait { $0.use(breaker) }
         #expect(wait == Wait(delay: .seconds(6), reason: .circuit))
     }

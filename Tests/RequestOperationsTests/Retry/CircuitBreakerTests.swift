@@ -129,7 +129,7 @@ import Testing
             clock.advance(by: .seconds(1))
         }
         await clock.sleepers(1)
-        probe.settle(.succeeded)
+        probe.finish(.succeeded)
         // The first that is sent fails, and so has its retry.
         clock.advance(by: .seconds(1))
         await eventually { operation.attempts.count == 7 }
@@ -156,7 +156,7 @@ import Testing
             clock.advance(by: .milliseconds(101))
         }
         await clock.sleepers(1)
-        probe.settle(.succeeded)
+        probe.finish(.succeeded)
         clock.advance(by: .milliseconds(200))
         _ = try await operation.value
     }
@@ -315,7 +315,7 @@ import Testing
     @Test func `A successful probe wakes who began to wait after it was sent`() async throws {
         let breaker = breaker()
         let host = try #require(URL(string: "http://probed-late.invalid/"))
-        for _ in 1...2 { try breaker.admit(host).settle(.failed) }
+        for _ in 1...2 { try breaker.admit(host).finish(.failed) }
         clock.advance(by: .seconds(5))
         let (arrived, mayAnswer) = (Door(), Door())
         let transport = ScriptedTransport([
@@ -341,7 +341,7 @@ import Testing
     @Test func `A success never shortens the wait for an open circuit`() async throws {
         let breaker = breaker()
         let host = try #require(URL(string: "http://left-open.invalid/"))
-        for _ in 1...2 { try breaker.admit(host).settle(.failed) }
+        for _ in 1...2 { try breaker.admit(host).finish(.failed) }
         let transport = ScriptedTransport([.body(Data())])
         var patient = configuration(transport, breaker)
         patient.retryPolicy.maximumRetries = 1
@@ -364,7 +364,7 @@ import Testing
         let breaker = breaker()
         for number in 0..<1000 {
             clock.advance(by: .seconds(1))
-            try breaker.admit(URL(string: "http://h\(number).invalid/")).settle(.succeeded)
+            try breaker.admit(URL(string: "http://h\(number).invalid/")).finish(.succeeded)
         }
         #expect(clock.hosts.hostCount <= 128)
     }
@@ -376,12 +376,12 @@ import Testing
         )
         var states = breaker.states(of: host).makeAsyncIterator()
         #expect(await states.next() == .closed)
-        while breaker.state(of: host) == .closed { try breaker.admit(host).settle(.failed) }
+        while breaker.state(of: host) == .closed { try breaker.admit(host).finish(.failed) }
         #expect(await states.next() == .open)
         clock.advance(by: .seconds(86_400))
-        try breaker.admit(other).settle(.succeeded)
+        try breaker.admit(other).finish(.succeeded)
         #expect(breaker.state(of: host) == .closed)
-        try breaker.admit(host).settle(.succeeded)
+        try breaker.admit(host).finish(.succeeded)
         #expect(await states.next() == .closed)
     }
 }

@@ -17,7 +17,7 @@ import Testing
     }
 
     private func open(_ breaker: KnownBreaker, _ url: URL) throws {
-        for _ in 0..<2 { try breaker.admit(url).settle(.failed) }
+        for _ in 0..<2 { try breaker.admit(url).finish(.failed) }
     }
 
     private func operation(
@@ -56,10 +56,10 @@ import Testing
         let probe = try breaker.admit(url)
         probe.answered()
         #expect(breaker.state(of: url) == .closed)
-        probe.settle(.failed)
+        probe.finish(.failed)
         #expect(breaker.state(of: url) == .closed)
         // It was the first of two.
-        try breaker.admit(url).settle(.failed)
+        try breaker.admit(url).finish(.failed)
         #expect(breaker.state(of: url) == .open)
     }
 
@@ -68,15 +68,15 @@ import Testing
         let probe = try breaker.admit(url)
         probe.answered()
         #expect(breaker.state(of: url) == .halfOpen)
-        probe.settle(.failed)
+        probe.finish(.failed)
         #expect(breaker.state(of: url) == .open)
     }
 
     @Test func `A probe that fails while its answer is being told is a failure after the recovery`() throws {
         let probe = Locked<CircuitPermit?>(nil)
-        let clock = AskingClock { probe.withLock { $0 }?.settle(.failed) }
+        let clock = AskingClock { probe.withLock { $0 }?.finish(.failed) }
         let breaker = KnownBreaker(minimumThroughput: 1, openTime: .zero, clock: clock)
-        try breaker.admit(url).settle(.failed)
+        try breaker.admit(url).finish(.failed)
         let permit = try breaker.admit(url)
         #expect(breaker.state(of: url) == .halfOpen)
         probe.withLock { $0 = permit }
@@ -89,14 +89,14 @@ import Testing
     @Test func `What becomes of a probe of a former time says nothing of the next`() throws {
         let breaker = try tripped(probes: 2)
         let (slow, failing) = (try breaker.admit(url), try breaker.admit(url))
-        failing.settle(.failed)
+        failing.finish(.failed)
         clock.advance(by: .seconds(5))
         let next = try breaker.admit(url)
         slow.answered()
-        slow.settle(.failed)
+        slow.finish(.failed)
         #expect(breaker.state(of: url) == .halfOpen)
-        next.settle(.succeeded)
-        try breaker.admit(url).settle(.succeeded)
+        next.finish(.succeeded)
+        try breaker.admit(url).finish(.succeeded)
         #expect(breaker.state(of: url) == .closed)
     }
 
@@ -104,7 +104,7 @@ import Testing
         let breaker = try tripped(probes: 2)
         let probe = try breaker.admit(url)
         probe.answered()
-        probe.settle(.succeeded)
+        probe.finish(.succeeded)
         #expect(breaker.state(of: url) == .halfOpen)
     }
 
@@ -113,7 +113,7 @@ import Testing
         // The second report comes while the first one is under way.
         let clock = AskingClock { probe.withLock { $0.take() }?.answered() }
         let breaker = KnownBreaker(minimumThroughput: 1, openTime: .zero, probes: 2, clock: clock)
-        try breaker.admit(url).settle(.failed)
+        try breaker.admit(url).finish(.failed)
         let permit = try breaker.admit(url)
         probe.withLock { $0 = permit }
         permit.answered()
@@ -124,7 +124,7 @@ import Testing
         let breaker = KnownBreaker(failureRatio: 1, minimumThroughput: 1, clock: clock)
         let permit = try breaker.admit(url)
         permit.answered()
-        permit.settle(.failed)
+        permit.finish(.failed)
         #expect(breaker.state(of: url) == .open)
     }
 
@@ -214,11 +214,11 @@ import Testing
         let breaker = try tripped()
         var states = breaker.states(of: url).makeAsyncIterator()
         #expect(await states.next() == .open)
-        try breaker.admit(url).settle(.succeeded)
+        try breaker.admit(url).finish(.succeeded)
         #expect(await states.next() == .closed)
         clock.advance(by: .seconds(100))
         for number in 0..<100 {
-            try breaker.admit(URL(string: "http://h\(number).probe.invalid/")).settle(.succeeded)
+            try breaker.admit(URL(string: "http://h\(number).probe.invalid/")).finish(.succeeded)
         }
         try open(breaker, url)
         #expect(await states.next() == .open)

@@ -75,7 +75,7 @@ import Testing
             let breaker = KnownBreaker(
                 minimumThroughput: 1, samplingWindow: other, openTime: duration, clock: clock)
             policy.circuitBreaker = breaker.breaker
-            try? breaker.admit(url).settle(.failed)
+            try? breaker.admit(url).finish(.failed)
             for elapsed in [Duration.zero, .seconds(1_000_000)] {
                 let decision = policy.planned(after: failure(elapsed: elapsed), in: clock.hosts)
                 if case .retry(let delay, _, _, _, _) = decision { #expect(delay >= .zero) }

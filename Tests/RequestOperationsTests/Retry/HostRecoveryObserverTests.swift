@@ -105,13 +105,13 @@ import Testing
 
     /// Has some watch a host, of which each notes its number when it is released; what removes them.
     private func watch(
-        _ url: URL, _ count: Int, _ released: Collector<Int>, holdingBack hold: Duration = .zero
+        _ url: URL, _ count: Int, _ released: Collector<Int>, notBefore delay: Duration = .zero
     ) -> [@Sendable () -> Void] {
         (0..<count).map { index in
             HostRecoveryObserver().watch(
-                for: Origin(url), in: clock.hosts, on: RequestClock(clock), using: .system, holdingBack: hold
+                for: Origin(url), in: clock.hosts, on: RequestClock(clock), using: .system, notBefore: delay
             ) { release in
-                release?.settle(nil)
+                release?.finish(nil)
                 released.append(index)
                 return true
             }
@@ -135,7 +135,7 @@ import Testing
     @Test func `No success releases a wait that is held back`() async throws {
         let released = Collector<Int>()
         let url = url("five")
-        let removals = watch(url, 2, released, holdingBack: .seconds(10))
+        let removals = watch(url, 2, released, notBefore: .seconds(10))
         try await succeed(url)
         #expect(released.count == 0)
         // Removed before it can be released.

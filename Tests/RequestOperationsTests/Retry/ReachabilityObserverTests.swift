@@ -142,7 +142,7 @@ import Testing
         await eventually {
             operations.reduce(0) { $0 + $1.attempts.count } == 12 && clock.sleeperCount == 10
         }
-        // The two that were tried may join the line of their host later than the success comes.
+        // The two that were tried may join the queue of their host later than the success comes.
         let untried = operations.filter { $0.attempts.count == 1 }
         isUp.withLock { $0 = true }
         _ = try await run(URLRequestOperation(url, configuration: configuration))

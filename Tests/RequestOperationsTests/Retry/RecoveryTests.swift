@@ -77,7 +77,7 @@ private final class Recovery: Sendable {
     private let clock = ManualClock()
     private let finished = Collector<Bool>()
 
-    /// How many wait in the line of the host.
+    /// How many wait for the host.
     var inLine: Int { clock.hosts.waitingCount(for: url) }
 
     private let atServer = Locked(0)

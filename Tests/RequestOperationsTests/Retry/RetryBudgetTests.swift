@@ -106,7 +106,7 @@ import Testing
 
     @Test func `A sign of this packages own that comes while a wait is held back costs no task`() async throws {
         let path = NetworkPath(.unreachable)
-        let observer = HeldBackObserver(observer: ReachabilityObserver(path: path, spread: .zero), delay: .seconds(10))
+        let observer = DelayedObserver(observer: ReachabilityObserver(path: path, spread: .zero), delay: .seconds(10))
         let waiting = Task { [clock, failure = failure()] in
             try await RetryWait(on: RequestClock(clock)).run(
                 .seconds(60), or: [observer], after: failure, in: clock.hosts)

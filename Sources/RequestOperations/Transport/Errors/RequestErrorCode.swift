@@ -120,7 +120,7 @@ extension RequestError.Code {
     /// The operation did not run, because one of its conditions does not hold. The reason names the condition. The
     /// error that the condition threw is in ``RequestError/underlying``.
     public static let conditionFailed = Self("conditionFailed")
-    /// The limiter's line was full.
+    /// Too many attempts wait for the limiter.
     public static let slotRejected = Self("slotRejected")
     /// The server asked this request, or another one to the same host, to wait longer than the policy or the deadline
     /// allows.

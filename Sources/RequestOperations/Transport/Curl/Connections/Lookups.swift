@@ -13,7 +13,7 @@
         /// The times until which look-ups count whose transfers have ended. libcurl does not report when those look-ups
         /// end.
         private var abandoned: [Int64] = []
-        private var waiting = Line<OriginLine>()
+        private var waiting = Queue<OriginLine>()
 
         /// How long the system's resolver mostly goes on with a name for which it gets no answer.
         private static let patience: Int64 = 10_000_000_000

@@ -14,7 +14,7 @@
         /// Whether a connection may take several requests at a time.
         private let mayShare: Bool
         private let mostConnections: Int
-        private var waiting = Line<CurlTransfer>()
+        private var waiting = Queue<CurlTransfer>()
         /// How many transfers in the line have ended.
         private var endedCount = 0
         /// How many requests libcurl has.

@@ -7,7 +7,7 @@
     /// counts toward ``TransferLimits/idle``.
     final class StreamUpload: UploadSource {
         private struct State {
-            var pieces = Line<Data>()
+            var pieces = Queue<Data>()
             /// How many bytes of the first piece were taken.
             var offset = 0
             var count = 0

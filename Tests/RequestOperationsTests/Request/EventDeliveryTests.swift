@@ -3,38 +3,38 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite(.timeLimit(.minutes(15))) struct RequestEventLineTests {
+@Suite(.timeLimit(.minutes(15))) struct EventDeliveryTests {
     private func event(_ step: RequestEvent.Step) -> RequestEvent { RequestEvent(id: RequestID(), step: step) }
 
     @Test func `Nothing is told after the end`() {
         let told = Collector<RequestEvent>()
-        let line = RequestEventLine { told.append($0) }
-        line.tell(event(.began))
-        line.tell(event(.ended(nil)))
-        line.tell(event(.abandoned(.decode)))
-        line.tell(event(.ended(nil)))
+        let delivery = EventDelivery { told.append($0) }
+        delivery.deliver(event(.began))
+        delivery.deliver(event(.ended(nil)))
+        delivery.deliver(event(.abandoned(.decode)))
+        delivery.deliver(event(.ended(nil)))
         #expect(told.count == 2)
     }
 
     @Test func `What happens while an event is told is told after it`() {
         let told = Collector<String>()
-        let line = Locked<RequestEventLine?>(nil)
-        let teller = RequestEventLine { event in
+        let delivery = Locked<EventDelivery?>(nil)
+        let teller = EventDelivery { event in
             guard case .attemptBegan(let number) = event.step else { return }
             told.append("begins \(number)")
-            if number == 1 { line.withLock { $0 }?.tell(self.event(.attemptBegan(2))) }
+            if number == 1 { delivery.withLock { $0 }?.deliver(self.event(.attemptBegan(2))) }
             told.append("ends \(number)")
         }
-        line.withLock { $0 = teller }
-        teller.tell(event(.attemptBegan(1)))
+        delivery.withLock { $0 = teller }
+        teller.deliver(event(.attemptBegan(1)))
         #expect(told.elements == ["begins 1", "ends 1", "begins 2", "ends 2"])
-        line.withLock { $0 = nil }
+        delivery.withLock { $0 = nil }
     }
 
     @Test func `Many threads tell one at a time and lose nothing`() {
         let inside = Locked(0)
         let told = Collector<Int>()
-        let line = RequestEventLine { event in
+        let delivery = EventDelivery { event in
             let isAlone = inside.withLock { count in
                 count += 1
                 return count == 1
@@ -42,7 +42,7 @@ import Testing
             if case .attemptBegan(let number) = event.step, isAlone { told.append(number) }
             inside.withLock { $0 -= 1 }
         }
-        DispatchQueue.concurrentPerform(iterations: 1000) { line.tell(event(.attemptBegan($0))) }
+        DispatchQueue.concurrentPerform(iterations: 1000) { delivery.deliver(event(.attemptBegan($0))) }
         #expect(told.elements.sorted() == Array(0..<1000))
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import RequestOperations
 
 /// The state of an operation that a queue holds back.
-@Suite(.timeLimit(.minutes(15))) struct HoldTests {
+@Suite(.timeLimit(.minutes(15))) struct QueuedTests {
     private let starter = MemberStarter(for: nil)
     private let operation = Work {}
     private let dependency = Operation()
@@ -36,7 +36,7 @@ import Testing
     }
 
     private func stage(_ lifecycle: OperationLifecycle) -> String {
-        lifecycle.hold.map { "\($0.stage)" } ?? "none"
+        lifecycle.queued.map { "\($0.stage)" } ?? "none"
     }
 
     @Test func `An operation joins one queue once and not when it was started`() {
@@ -50,9 +50,9 @@ import Testing
 
     @Test func `One that is ready enters and one that is not is held`() {
         var lifecycle = joined(.ready)
-        #expect(lifecycle.settle(behindBarrier: false) == .enters)
+        #expect(lifecycle.finishJoining(behindBarrier: false) == .enters)
         lifecycle = joined(.waits)
-        #expect(lifecycle.settle(behindBarrier: false) == .isHeld)
+        #expect(lifecycle.finishJoining(behindBarrier: false) == .waits)
         #expect(!enters(&lifecycle))
         become(.ready, &lifecycle)
         #expect(enters(&lifecycle))
@@ -60,7 +60,7 @@ import Testing
 
     @Test func `It enters once`() {
         var lifecycle = joined(.ready)
-        _ = lifecycle.settle(behindBarrier: false)
+        _ = lifecycle.finishJoining(behindBarrier: false)
         #expect(!enters(&lifecycle))
         lifecycle.hasEntered()
         become(.cancelled, &lifecycle)
@@ -72,16 +72,16 @@ import Testing
         #expect(!enters(&lifecycle))
         become(.cancelled, &lifecycle)
         #expect(!enters(&lifecycle))
-        #expect(lifecycle.settle(behindBarrier: true) == .enters)
+        #expect(lifecycle.finishJoining(behindBarrier: true) == .enters)
     }
 
     @Test func `A barrier holds what is ready but not what is cancelled`() {
         var lifecycle = joined(.ready)
-        #expect(lifecycle.settle(behindBarrier: true) == .isHeld)
+        #expect(lifecycle.finishJoining(behindBarrier: true) == .waits)
         #expect(!enters(&lifecycle))
         #expect(lifecycle.passBarrier() === starter)
         lifecycle = joined(.ready)
-        _ = lifecycle.settle(behindBarrier: true)
+        _ = lifecycle.finishJoining(behindBarrier: true)
         become(.cancelled, &lifecycle)
         #expect(enters(&lifecycle))
     }
@@ -89,32 +89,32 @@ import Testing
     @Test func `A barrier that is over while the operation joins holds nothing`() {
         var lifecycle = joined(.ready)
         #expect(lifecycle.passBarrier() == nil)
-        #expect(lifecycle.settle(behindBarrier: true) == .enters)
+        #expect(lifecycle.finishJoining(behindBarrier: true) == .enters)
     }
 
     @Test func `What somebody else started does not enter`() {
         var lifecycle = joined(.ready)
         become(.started, &lifecycle)
-        #expect(lifecycle.settle(behindBarrier: false) == .isHeld)
+        #expect(lifecycle.finishJoining(behindBarrier: false) == .waits)
         #expect(!enters(&lifecycle))
     }
 
     @Test func `What has finished is over and its queue must forget it`() {
         var lifecycle = joined(.waits)
-        _ = lifecycle.settle(behindBarrier: false)
+        _ = lifecycle.finishJoining(behindBarrier: false)
         _ = lifecycle.decide(.succeeded)
         let finish = lifecycle.finish(.succeeded)
-        #expect(finish.hold?.isBefore == true && finish.hold?.starter === starter)
-        #expect(lifecycle.settle(behindBarrier: false) == .isOver)
+        #expect(finish.queued?.isBefore == true && finish.queued?.starter === starter)
+        #expect(lifecycle.finishJoining(behindBarrier: false) == .isOver)
     }
 
-    @Test func `Only the first in the line takes a place`() {
+    @Test func `Only the first waiter takes a place`() {
         var lifecycle = joined(.ready)
         let before = lifecycle.take(dependency)
-        _ = lifecycle.settle(behindBarrier: false)
+        _ = lifecycle.finishJoining(behindBarrier: false)
         #expect(!before && stage(lifecycle) == "entering")
-        let stands = lifecycle.standInLine()
-        #expect(stands && stage(lifecycle) == "inLine")
+        let stands = lifecycle.awaitPlace()
+        #expect(stands && stage(lifecycle) == "awaitsPlace")
         let takes = lifecycle.take(dependency)
         #expect(takes && stage(lifecycle) == "entering" && lifecycle.place === dependency)
         let takesAgain = lifecycle.take(operation)
@@ -123,20 +123,20 @@ import Testing
 
     @Test func `Who is cancelled needs no place`() {
         var lifecycle = joined(.ready)
-        _ = lifecycle.settle(behindBarrier: false)
+        _ = lifecycle.finishJoining(behindBarrier: false)
         var cancelled = lifecycle
         become(.cancelled, &cancelled)
-        let stands = cancelled.standInLine()
+        let stands = cancelled.awaitPlace()
         #expect(!stands)
-        _ = lifecycle.standInLine()
+        _ = lifecycle.awaitPlace()
         become(.cancelled, &lifecycle)
         #expect(enters(&lifecycle))
     }
 
-    @Test func `Who is not ready any more leaves the line`() {
+    @Test func `Who is not ready any more waits no more`() {
         var lifecycle = joined(.ready)
-        _ = lifecycle.settle(behindBarrier: false)
-        _ = lifecycle.standInLine()
+        _ = lifecycle.finishJoining(behindBarrier: false)
+        _ = lifecycle.awaitPlace()
         become(.waits, &lifecycle)
         let takes = lifecycle.take(dependency)
         #expect(!takes && !enters(&lifecycle) && lifecycle.place == nil)
@@ -146,10 +146,10 @@ import Testing
 
     @Test func `An owner waits while a queue takes the operation in`() {
         var lifecycle = joined(.ready)
-        _ = lifecycle.settle(behindBarrier: false)
+        _ = lifecycle.finishJoining(behindBarrier: false)
         #expect(lifecycle.start(by: starter) == .ignore)
         #expect(lifecycle.takeOwner() == nil)
-        _ = lifecycle.standInLine()
+        _ = lifecycle.awaitPlace()
         #expect(lifecycle.takeOwner() === starter && lifecycle.takeOwner() == nil)
         #expect(lifecycle.start(by: starter) == .run && lifecycle.isStartedAsMember)
     }

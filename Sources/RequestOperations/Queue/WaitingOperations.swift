@@ -1,14 +1,14 @@
 /// The operations that a `RequestQueue` keeps out of Foundation's queue, and why. A pure value.
-struct HeldOperations {
+struct WaitingOperations {
     private struct Entry {
         let operation: Operation
-        /// Its place in the line, given when it was added. An operation that has left and is added again gets a new
-        /// place.
+        /// Its place among all that wait, given when it was added. An operation that has left and is added again gets a
+        /// new place.
         let place: RequestLimiter.Place
-        /// The place that it runs on, if a stage added it whose operation holds that place.
+        /// The place that it runs on, if a stage added it whose operation has that place.
         let lender: QueuePlace?
-        /// Where it stands in the line, with the priority that it had when it joined.
-        var inLine: RequestLimiter.Place?
+        /// Where it waits for a place of the queue, with the priority that it had then.
+        var waitsAt: RequestLimiter.Place?
         /// Whether a foreign operation is entering Foundation's queue. An operation of ours knows this itself.
         var isEntering = false
     }
@@ -30,12 +30,12 @@ struct HeldOperations {
     /// What was added after each barrier that has not ended.
     private var followings: [ObjectIdentifier: Following] = [:]
     /// The callers that wait to add an operation.
-    private var producers = ProducerLine()
+    private var producers = WaitingProducers()
     private(set) var isSuspended = false
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// All held operations, in the order in which they were added.
+    /// All waiting operations, in the order in which they were added.
     var operations: [Operation] {
         entries.values.sorted { $0.place < $1.place }.map(\.operation)
     }
@@ -43,7 +43,7 @@ struct HeldOperations {
     /// Takes an operation in. Returns whether it is behind a barrier.
     ///
     /// - Parameters:
-    ///   - place: The end of the line.
+    ///   - place: The place after all that wait.
     ///   - lender: The place that it runs on. `nil` by default.
     mutating func insert(
         _ operation: Operation, at place: RequestLimiter.Place, lentBy lender: QueuePlace? = nil
@@ -63,33 +63,33 @@ struct HeldOperations {
 
     /// Removes an operation that is in Foundation's queue or has finished elsewhere.
     ///
-    /// - Returns: Whether the operation was still held, and where it stood in the line.
-    mutating func remove(_ operation: Operation) -> (isNews: Bool, inLine: RequestLimiter.Place?) {
+    /// - Returns: Whether the operation was still waiting, and where it waited for a place of the queue.
+    mutating func remove(_ operation: Operation) -> (isNews: Bool, waitedAt: RequestLimiter.Place?) {
         guard let entry = entries.removeValue(forKey: ObjectIdentifier(operation)) else { return (false, nil) }
-        return (true, entry.inLine)
+        return (true, entry.waitsAt)
     }
 
-    /// The place of an operation, and the one that it runs on if that is lent. `nil` if the operation is not held.
-    func terms(of operation: Operation) -> (place: RequestLimiter.Place, lender: QueuePlace?)? {
-        entries[ObjectIdentifier(operation)].map { ($0.place, $0.lender) }
+    /// The place that an operation runs on, if that is lent. The outer optional is `nil` if the operation has left.
+    func lender(of operation: Operation) -> QueuePlace?? {
+        entries[ObjectIdentifier(operation)].map(\.lender)
     }
 
-    /// Puts an operation in the line. Returns its place there, or `nil` if it is not held.
-    mutating func standInLine(
+    /// Records that an operation waits for a place of the queue. Returns where it waits, or `nil` if it has left.
+    mutating func awaitPlace(
         _ operation: Operation, with priority: Operation.QueuePriority
     ) -> RequestLimiter.Place? {
         guard let place = entries[ObjectIdentifier(operation)]?.place.with(priority) else { return nil }
-        entries[ObjectIdentifier(operation)]?.inLine = place
+        entries[ObjectIdentifier(operation)]?.waitsAt = place
         return place
     }
 
-    /// Whether an operation still stands at a place of the line.
-    func stands(_ operation: Operation, at place: RequestLimiter.Place) -> Bool {
-        entries[ObjectIdentifier(operation)]?.inLine == place
+    /// Whether an operation still waits at a place.
+    func waits(_ operation: Operation, at place: RequestLimiter.Place) -> Bool {
+        entries[ObjectIdentifier(operation)]?.waitsAt == place
     }
 
-    /// Marks a foreign operation as entering Foundation's queue. Returns `false` if that was done before, or if it is
-    /// not held.
+    /// Marks a foreign operation as entering Foundation's queue. Returns `false` if that was done before, or if it
+    /// has left.
     mutating func beginEntering(_ operation: Operation) -> Bool {
         guard entries[ObjectIdentifier(operation)]?.isEntering == false else { return false }
         entries[ObjectIdentifier(operation)]?.isEntering = true
@@ -102,14 +102,14 @@ struct HeldOperations {
 
     // MARK: Producers
 
-    /// The most operations that are held before a caller must wait to add one.
+    /// The most operations that wait before a caller must wait to add one.
     var maximumPending: Int {
         get { producers.maximum }
         set { producers.maximum = newValue }
     }
 
     /// Called when a caller wants to add an operation. Returns `nil` if it may do so at once.
-    mutating func enter(_ producer: Answer<Void>) -> ProducerLine.Ticket? {
+    mutating func enter(_ producer: Answer<Void>) -> WaitingProducers.Ticket? {
         producers.enter(producer, besides: entries.count, isSuspended: isSuspended)
     }
 
@@ -119,7 +119,7 @@ struct HeldOperations {
     }
 
     /// Called when a waiting caller gives up. Returns `nil` if it has already been admitted.
-    mutating func leave(_ ticket: ProducerLine.Ticket) -> Answer<Void>? {
+    mutating func leave(_ ticket: WaitingProducers.Ticket) -> Answer<Void>? {
         producers.leave(ticket)
     }
 
@@ -132,7 +132,7 @@ struct HeldOperations {
 
     /// Adds a barrier.
     ///
-    /// - Returns: The held operations that the barrier must wait for. `nil` if there is a barrier before it; the end of
+    /// - Returns: The waiting operations that the barrier must wait for. `nil` if there is a barrier before it; the end of
     ///   that one then returns them.
     mutating func add(_ barrier: QueueBarrier, at place: RequestLimiter.Place) -> [Operation]? {
         let predecessors = lastBarrier == nil ? operations : nil
@@ -145,7 +145,7 @@ struct HeldOperations {
 
     /// Ends a barrier.
     ///
-    /// - Returns: The operations that were added after it and are still held, and the next barrier, which must wait for
+    /// - Returns: The operations that were added after it and are still waiting, and the next barrier, which must wait for
     ///   them.
     mutating func end(_ barrier: QueueBarrier) -> (followers: [Operation], next: QueueBarrier?) {
         if lastBarrier === barrier { lastBarrier = nil }
@@ -174,32 +174,32 @@ struct HeldOperations {
     }
 }
 
-/// The callers that wait to add an operation to a `RequestQueue` until it holds fewer. A pure value.
-struct ProducerLine {
+/// The callers that wait to add an operation to a `RequestQueue` until fewer wait in it. A pure value.
+struct WaitingProducers {
     struct Ticket: Hashable, Sendable {
         fileprivate let number: UInt64
     }
 
-    /// The most operations that the queue holds before a caller must wait.
+    /// The most operations that wait in the queue before a caller must wait.
     var maximum = 1000
     /// How many callers were admitted and have not added their operation yet.
     private var admitted = 0
-    private var line = Line<Ticket>()
+    private var order = Queue<Ticket>()
     private var waiting: [Ticket: Answer<Void>] = [:]
     private var lastNumber: UInt64 = 0
 
     /// Whether a caller that comes now may add an operation at once.
-    private func hasRoom(besides held: Int) -> Bool { held + admitted < max(maximum, 1) }
+    private func hasRoom(besides count: Int) -> Bool { count + admitted < max(maximum, 1) }
 
     /// Called when a caller wants to add an operation. Returns `nil` if it may do so at once.
-    mutating func enter(_ answer: Answer<Void>, besides held: Int, isSuspended: Bool) -> Ticket? {
-        guard isSuspended || !waiting.isEmpty || !hasRoom(besides: held) else {
+    mutating func enter(_ answer: Answer<Void>, besides count: Int, isSuspended: Bool) -> Ticket? {
+        guard isSuspended || !waiting.isEmpty || !hasRoom(besides: count) else {
             admitted += 1
             return nil
         }
         lastNumber += 1
         let ticket = Ticket(number: lastNumber)
-        line.append(ticket)
+        order.append(ticket)
         waiting[ticket] = answer
         return ticket
     }
@@ -215,10 +215,10 @@ struct ProducerLine {
     }
 
     /// Admits the callers that may add an operation now, in the order in which they came.
-    mutating func admit(besides held: Int, isSuspended: Bool) -> [Answer<Void>] {
+    mutating func admit(besides count: Int, isSuspended: Bool) -> [Answer<Void>] {
         guard !waiting.isEmpty, !isSuspended else { return [] }
         var answers: [Answer<Void>] = []
-        while hasRoom(besides: held), let ticket = line.popFirst() {
+        while hasRoom(besides: count), let ticket = order.popFirst() {
             guard let answer = waiting.removeValue(forKey: ticket) else { continue }
             admitted += 1
             answers.append(answer)
