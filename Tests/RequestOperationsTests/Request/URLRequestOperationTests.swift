@@ -202,7 +202,7 @@ import Testing
         let events = Collector<String>()
         var configuration = RequestConfiguration.scripted([.body(Data("x".utf8))])
         configuration.limiter = RequestLimiter(total: 1)
-        configuration.freshness = .seconds(-1)
+        configuration.freshness = .zero
         configuration.onEvent = { events.append($0.step.name) }
         _ = try await run(URLRequestOperation(anyRequest, configuration: configuration))
         #expect(
