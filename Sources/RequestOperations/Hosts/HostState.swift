@@ -117,7 +117,7 @@ struct HostState {
     }
 
     /// Puts tokens back. A bucket that is not there is full.
-    mutating func give(_ tokens: Double, to budget: RetryBudget, at now: Int64) {
+    mutating func putBack(_ tokens: Double, into budget: RetryBudget, at now: Int64) {
         budgets[budget]?.add(tokens, at: now)
     }
 

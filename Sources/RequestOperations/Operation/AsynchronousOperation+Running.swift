@@ -120,7 +120,7 @@ extension AsynchronousOperation {
     func limitWaitForStart() {
         _ = DeadlineHeap.shared.schedule(at: .now + cancellationGrace) { [weak self] in
             guard let self else { return }
-            for awaiter in state.withLock({ $0.giveUpStart() }) { awaiter() }
+            for awaiter in state.withLock({ $0.endWaitForStart() }) { awaiter() }
         }
     }
 

@@ -361,7 +361,7 @@ struct OperationLifecycle {
     }
 
     /// The awaiters of an operation that was cancelled before its start and has not been started in time.
-    mutating func giveUpStart() -> [Call] {
+    mutating func endWaitForStart() -> [Call] {
         isResolved ? listeners.removeAwaiters() : []
     }
 

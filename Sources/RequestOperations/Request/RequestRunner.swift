@@ -6,13 +6,11 @@ final class RequestRunner: IdempotencyKeySource {
     let id = RequestID()
     let settings: RequestSettings
     let requestState: Locked<RequestState>
-    /// The events, if the configuration has a listener.
-    private let configuredEvents: EventDelivery?
 
     init(_ request: URLRequest, configuration: RequestConfiguration, work: AttemptedWork = .request) {
         settings = configuration.settings
-        requestState = Locked(RequestState(request, work: work))
-        configuredEvents = configuration.onEvent.map { EventDelivery($0) }
+        let events = configuration.onEvent.map { EventDelivery($0) }
+        requestState = Locked(RequestState(request, work: work, reportingTo: events))
     }
 
     /// Without a copy of it.
@@ -49,7 +47,7 @@ final class RequestRunner: IdempotencyKeySource {
             state.begin(on: date, at: moment, in: place, holding: slot)
             return (deadline - state.elapsed(at: moment), state.events)
         }
-        emit(.began, to: configuredEvents ?? listeners)
+        emit(.began, to: listeners)
         guard left > .zero else { throw passed(deadline) }
         let alarm = configuration.requestClock.alarm(after: left) { [weak self] in
             // Listeners to the end must not delay other deadlines.
@@ -70,7 +68,7 @@ final class RequestRunner: IdempotencyKeySource {
         let (isFirst, number, isInQueue, listeners) = requestState.withLock { state in
             let isFirst = state.begin(on: date, at: moment, in: place, holding: slot)
             let number = state.beginAttempt(after: wake, at: moment, on: date, priority: priority)
-            return (isFirst, number, state.turn != nil, configuredEvents ?? state.events)
+            return (isFirst, number, state.turn != nil, state.events)
         }
         if isFirst { emit(.began, to: listeners) }
         guard let number else { throw CancellationError() }
@@ -113,7 +111,7 @@ final class RequestRunner: IdempotencyKeySource {
     func advance(_ change: (inout RequestState) -> Bool) throws -> EventDelivery? {
         let (goesOn, listeners) = requestState.withLock { (change(&$0), $0.events) }
         guard goesOn else { throw CancellationError() }
-        return configuredEvents ?? listeners
+        return listeners
     }
 
     /// Runs the configuration's adapters.
@@ -178,7 +176,7 @@ final class RequestRunner: IdempotencyKeySource {
         if let draw {
             draw.succeeded()
         } else if isFirst, let budget, let refund = budget.refund {
-            configuration.hosts.visit(origin) { $0.give(refund, to: budget, at: $1) }
+            configuration.hosts.visit(origin) { $0.putBack(refund, into: budget, at: $1) }
         }
         if isNews { configuration.hosts.report(.success, to: origin) }
     }
@@ -278,7 +276,7 @@ final class RequestRunner: IdempotencyKeySource {
         if let progress {
             if error == nil { progress.finish() } else { progress.end() }
         }
-        emit(.ended(error), to: configuredEvents ?? listeners)
+        emit(.ended(error), to: listeners)
     }
 
     /// The error of a request whose deadline has passed.
@@ -310,11 +308,11 @@ final class RequestRunner: IdempotencyKeySource {
     // MARK: Events
 
     /// The events, if anything listens to them or has done so.
-    private var events: EventDelivery? { configuredEvents ?? requestState.withLock { $0.events } }
+    private var events: EventDelivery? { requestState.withLock { $0.events } }
 
     /// Adds a listener for the events from now on. Returns a closure that removes it.
     func listen(_ listener: @escaping EventDelivery.Listener) -> @Sendable () -> Void {
-        let events = configuredEvents ?? requestState.withLock { $0.eventsForListener() }
+        let events = requestState.withLock { $0.eventsForListener() }
         let number = events.listen(listener)
         return { events.remove(number) }
     }

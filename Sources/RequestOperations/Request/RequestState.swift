@@ -54,12 +54,13 @@ struct RequestState: Sendable {
     private var alarm: Alarm?
     /// What shows the progress of the attempts, once someone has asked for it.
     private(set) var progress: OperationProgress?
-    /// The events, if something listens to them that is not in the configuration.
+    /// The events, if something listens to them or has done so.
     private(set) var events: EventDelivery?
 
-    init(_ request: URLRequest, work: AttemptedWork = .request) {
+    init(_ request: URLRequest, work: AttemptedWork = .request, reportingTo events: EventDelivery? = nil) {
         original = OriginalRequest(request)
         self.work = work
+        self.events = events
     }
 
     // MARK: Beginning and end
@@ -123,6 +124,7 @@ struct RequestState: Sendable {
         /// What an attempt holds that may not have been sent.
         var rights: AttemptRights?
 
+        /// Frees all but the body. It is called outside the lock.
         func free() {
             place?.release(isUnused: true)
             rights?.release(.cancelled, isUnused: true)

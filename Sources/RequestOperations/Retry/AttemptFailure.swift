@@ -134,8 +134,8 @@ public struct AttemptFailure: Sendable, CustomStringConvertible, CustomReflectab
 
     /// One line: the number of the attempt, the method, the location of the URL, and the error.
     public var description: String {
-        let told = wrapped.subject == nil ? wrapped.about(request, nil, as: work) : wrapped
-        return "attempt \(attempt): \(told)"
+        let described = wrapped.subject == nil ? wrapped.about(request, nil, as: work) : wrapped
+        return "attempt \(attempt): \(described)"
     }
 
     /// No children, so that `dump` does not show the request.

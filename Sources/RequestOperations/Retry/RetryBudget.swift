@@ -132,7 +132,7 @@ final class RetryDraw: Sendable {
 
     /// Returns the tokens to the budget, because the retry is not made.
     func takeBack() {
-        hosts.visit(origin) { $0.give(tokens, to: budget, at: $1) }
+        hosts.visit(origin) { $0.putBack(tokens, into: budget, at: $1) }
     }
 
     /// Records that the retry succeeded. This brings back tokens that time does not.

@@ -296,8 +296,8 @@ import Testing
             return
         }
         #expect(lifecycle.addAwaiter(Self.awaiter) {} == .waitForStart)
-        #expect(lifecycle.giveUpStart().count == 2)
-        #expect(lifecycle.giveUpStart().isEmpty)
+        #expect(lifecycle.endWaitForStart().count == 2)
+        #expect(lifecycle.endWaitForStart().isEmpty)
         let finish = lifecycle.end(.succeeded)
         #expect(finish?.listeners.hasAwaiter == false)
         finish?.listeners.callAll()
@@ -316,7 +316,7 @@ import Testing
         var lifecycle = Self.lifecycle(state)
         #expect(lifecycle.addAwaiter(Self.awaiter) {} == .wait)
         _ = lifecycle.cancel()
-        #expect(lifecycle.giveUpStart().isEmpty)
+        #expect(lifecycle.endWaitForStart().isEmpty)
     }
 
     @Test(arguments: [State.succeeded, .failed, .finishedAsCancelled])

@@ -63,7 +63,7 @@ struct KnownBudget: Sendable {
 
     /// What the success of a first attempt brings back.
     func countSuccess(of url: URL) {
-        hosts.visit(Origin(url)) { $0.give(budget.refund ?? 0, to: budget, at: $1) }
+        hosts.visit(Origin(url)) { $0.putBack(budget.refund ?? 0, into: budget, at: $1) }
     }
 }
 
