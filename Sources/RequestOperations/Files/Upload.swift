@@ -51,9 +51,7 @@ final class Upload: Sendable {
             isChunked = isInChunks
             if expectsContinue { request.setValue("100-continue", forHTTPHeaderField: "Expect") }
         }
-        if let type = content.contentType, request.value(forHTTPHeaderField: "Content-Type") == nil {
-            request.setValue(type, forHTTPHeaderField: "Content-Type")
-        }
+        if let type = content.contentType { request.setDefault(type, for: "Content-Type") }
         var task = TransportTask.upload(request, from: try content.makeBody(isChunked: isChunked))
         // A body in chunks has no length for the transport, but this side may know it.
         let size = isChunked ? try content.size : nil
@@ -63,7 +61,7 @@ final class Upload: Sendable {
             if let listener = task.onProgress { sent.onProgress = { listener($0.ofUpload(of: size)) } }
             let response = try await transport.perform(sent, onHead: onHead)
             // If a file changed while it was sent, the server has old and new bytes mixed.
-            try await queue.run { try files.checkAfterSending() }
+            try await queue.run { try files.check(isSent: true) }
             return response
         }
         return task
@@ -73,40 +71,28 @@ final class Upload: Sendable {
 /// Files that must stay as they are from the first attempt of an upload to the last.
 final class UnchangedFiles: Sendable {
     private let files: [URL]
-    /// The stamps of the first attempt; `nil` before.
-    private let stamps = Locked<[FileStamp]?>(nil)
+    /// The stamps of the first attempt.
+    private let stamps = Locked<[URL: FileStamp]>([:])
 
     init(_ files: [URL]) {
         self.files = files
     }
 
-    /// After the last byte was sent, compares the stamps with those of the first ``check()``. A file that was removed
-    /// by then does not count. Blocks on the disk.
-    ///
-    /// - Throws: As ``check()``.
-    func checkAfterSending() throws {
-        guard let first = stamps.withLock({ $0 }) else { return }
-        for (file, stamp) in zip(files, first) where access(file.path, F_OK) == 0 {
-            if try FileStamp(of: file) != stamp { throw Self.changed }
-        }
-    }
-
     /// Takes the stamps in, or compares them with those of the first call. Blocks on the disk.
     ///
+    /// - Parameter isSent: Whether the last byte was sent. A file that was removed by then does not count.
     /// - Throws: A `RequestError` with the code `fileChanged`, or `unencodableBody` if a file cannot be read.
-    func check() throws {
-        guard !files.isEmpty else { return }
-        let present = try files.map { try FileStamp(of: $0) }
+    func check(isSent: Bool = false) throws {
+        let there = files.filter { !isSent || access($0.path, F_OK) == 0 }
+        let present = try there.map { ($0, try FileStamp(of: $0)) }
         let first = stamps.withLock { stamps in
-            stamps = stamps ?? present
+            stamps.merge(present) { first, _ in first }
             return stamps
         }
-        if present != first { throw Self.changed }
-    }
-
-    private static var changed: RequestError {
-        RequestError(
-            .fileChanged, stage: .makeTask, reason: "a file of the upload has changed since the first attempt")
+        guard present.allSatisfy({ first[$0] == $1 }) else {
+            throw RequestError(
+                .fileChanged, stage: .makeTask, reason: "a file of the upload has changed since the first attempt")
+        }
     }
 }
 

@@ -33,13 +33,7 @@ enum UploadContent: Sendable {
     /// - Throws: A `RequestError` with the code `unencodableBody`.
     var size: Int64? {
         get throws {
-            switch self {
-            case .body(.none): 0
-            case .body(.data(let data)): Int64(data.count)
-            case .body(.file(let file)): try FileStamp(of: file).size
-            case .body(.stream(let stream)): stream.length
-            case .form: nil
-            }
+            if case .body(let body) = self { try body.size } else { nil }
         }
     }
 
@@ -120,8 +114,8 @@ struct UploadBytes: Sendable {
         switch source {
         case .none: BodyStream.Reader(Data())
         case .data(let data): BodyStream.Reader(Self.bytes(part, of: data))
-        case .file(let file): PartReader(part, of: FileReader(file, from: part.lowerBound).reader).reader
-        case .stream(let stream): PartReader(part, of: try await stream.open(), skipping: part.lowerBound).reader
+        case .file(let file): FileReader(file, from: part.lowerBound).reader.part(part, from: part.lowerBound)
+        case .stream(let stream): try await stream.open().part(part, from: 0)
         }
     }
 
@@ -141,71 +135,28 @@ extension BodyStream.Reader {
             }
         }
     }
-}
 
-/// Reads a part of some bytes. What comes before it is read and dropped.
-// Unchecked: a reader of a body is asked for one piece at a time.
-private final class PartReader: @unchecked Sendable {
-    private let source: BodyStream.Reader
-    private var skipped: Int64
-    private var rest: Int64
-
-    /// - Parameter skipped: How many bytes the source has before the part. 0 by default.
-    init(_ part: Range<Int64>, of source: BodyStream.Reader, skipping skipped: Int64 = 0) {
-        self.source = source
-        self.skipped = skipped
-        rest = part.upperBound - part.lowerBound
-    }
-
-    var reader: BodyStream.Reader {
-        BodyStream.Reader { try await self.next() }
-    }
-
-    private func next() async throws -> Data? {
-        while rest > 0 {
-            guard var piece = try await source.next() else {
-                throw RequestError(
-                    .unencodableBody, stage: .transfer, reason: "the body has fewer bytes than it had or declared")
-            }
-            let dropped = min(skipped, Int64(piece.count))
-            skipped -= dropped
-            piece = piece.dropFirst(Int(dropped)).prefix(Int(clamping: rest))
-            guard !piece.isEmpty else { continue }
-            rest -= Int64(piece.count)
-            return piece
-        }
-        return nil
-    }
-}
-
-/// What tells two states of a file apart without reading it: its size and when it was changed last.
-struct FileStamp: Sendable, Hashable, Codable {
-    /// The length in bytes.
-    let size: Int64
-    /// When the file was changed last, in nanoseconds since 1970. Times further than 282 years from 1970 count as these ends.
-    let modified: Int64
-
-    /// Reads the present stamp of a regular file. A link is followed. The call blocks on the disk.
+    /// Reads a part of the bytes. What comes before it is read and dropped.
     ///
-    /// - Throws: A `RequestError` with the code `unencodableBody`.
-    init(of file: URL) throws {
-        guard file.isFileURL else {
-            throw RequestError(.unencodableBody, stage: .makeTask, reason: "the body's URL is not a file URL")
+    /// - Parameter start: The place of the first byte that this reader reads.
+    fileprivate func part(_ part: Range<Int64>, from start: Int64) -> Self {
+        let place = Locked(start)
+        return Self {
+            while place.withLock({ $0 }) < part.upperBound {
+                guard let piece = try await next() else {
+                    throw RequestError(
+                        .unencodableBody, stage: .transfer, reason: "the body has fewer bytes than it had or declared")
+                }
+                let start = place.withLock { place in
+                    defer { place += Int64(piece.count) }
+                    return place
+                }
+                let skipped = Int(clamping: max(part.lowerBound - start, 0))
+                let rest = Int(clamping: part.upperBound - max(part.lowerBound, start))
+                let wanted = piece.dropFirst(skipped).prefix(rest)
+                if !wanted.isEmpty { return wanted }
+            }
+            return nil
         }
-        let attributes: [FileAttributeKey: Any]
-        do {
-            attributes = try FileManager.default.attributesOfItem(atPath: file.resolvingSymlinksInPath().path)
-        } catch {
-            throw RequestError(
-                .unencodableBody, stage: .makeTask, underlying: error, reason: "the body's file cannot be read")
-        }
-        guard attributes[.type] as? FileAttributeType == .typeRegular, let size = attributes[.size] as? NSNumber,
-            let date = attributes[.modificationDate] as? Date
-        else {
-            throw RequestError(
-                .unencodableBody, stage: .makeTask, reason: "the body's file is not a regular file")
-        }
-        self.size = size.int64Value
-        modified = Int64((min(max(date.timeIntervalSince1970, -8.9e9), 8.9e9) * 1e9).rounded())
     }
 }

@@ -116,18 +116,22 @@ open class UploadOperation<Value: Sendable>: URLRequestOperation<Value>, @unchec
     public final func terminate() async throws -> Bool {
         cancel()
         guard let tus = upload.tus, let url = try await tus.knownURL() else { return false }
-        let termination = TusTermination(of: url, configuration: configuration) { [self] in
-            try TusRequests(from: try await process(begunRequest()), configuration).termination(of: url)
+        // Each attempt processes the request of the upload anew.
+        let adapter = RequestAdapter { [self] _ in
+            try TusRequests(from: try await process(begunRequest()), self.configuration).termination(of: url)
         }
+        var configuration = self.configuration
+        configuration.adapters = [adapter]
+        let termination = URLRequestOperation(URLRequest(url, .delete), decoder: .void, configuration: configuration)
         OperationQueue().addOperation(termination)
+        var wasThere = true
         do {
             try await termination.value
         } catch let error as RequestError where [404, 410].contains(error.head?.status) {
-            try await tus.end()
-            return false
+            wasThere = false
         }
         try await tus.end()
-        return true
+        return wasThere
     }
 
     // MARK: Stages

@@ -77,23 +77,10 @@ extension MultipartFormData.Part {
     /// The number of bytes in the content; `nil` for a stream of unknown length.
     fileprivate var size: Int64? {
         get throws {
-            switch content {
-            case .none: return 0
-            case .data(let data): return Int64(data.count)
-            case .stream(let stream): return stream.length
-            case .file(let file):
-                do {
-                    let attributes = try FileManager.default.attributesOfItem(
-                        atPath: file.resolvingSymlinksInPath().path)
-                    guard attributes[.type] as? FileAttributeType == .typeRegular else {
-                        throw CocoaError(.fileReadUnknown)
-                    }
-                    return (attributes[.size] as? NSNumber)?.int64Value
-                } catch {
-                    throw RequestError(
-                        .unencodableBody, stage: .process, underlying: error,
-                        reason: "the size of the file of the part '\(name.inHeader)' cannot be read")
-                }
+            do { return try content.size } catch {
+                throw RequestError(
+                    .unencodableBody, stage: .process, underlying: error,
+                    reason: "the size of the file of the part '\(name.inHeader)' cannot be read")
             }
         }
     }
@@ -148,10 +135,7 @@ final class MultipartReader: @unchecked Sendable {
 
     private func next() async throws -> Data? {
         while true {
-            if content != nil {
-                if let piece = try await nextOfContent() { return piece }
-                content = nil
-            }
+            if let piece = try await nextOfContent() { return piece }
             switch pieces.popFirst() {
             case nil: return nil
             case .framing(let data): return data
@@ -169,7 +153,10 @@ final class MultipartReader: @unchecked Sendable {
     }
 
     private func nextOfContent() async throws -> Data? {
-        guard let piece = try await content?.reader.next() else { return nil }
+        guard let piece = try await content?.reader.next() else {
+            content = nil
+            return nil
+        }
         guard content?.search.finds(in: piece) != true else {
             throw MultipartPieces.containsBoundary(content?.name ?? "", stage: .transfer)
         }

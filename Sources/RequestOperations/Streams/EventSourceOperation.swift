@@ -80,7 +80,7 @@ open class EventSourceOperation: URLRequestOperation<ResponseHead>, @unchecked S
     open override func makeTask(for request: URLRequest) async throws -> TransportTask {
         let attempt = handover.begin()
         let lastEventID = source.withLock { state in
-            state.connect()
+            state.isOpen = false
             return state.lastEventID
         }
         var request = request
@@ -107,7 +107,7 @@ open class EventSourceOperation: URLRequestOperation<ResponseHead>, @unchecked S
             guard head.status == 200 else { throw RequestError(.unacceptableStatus, stage: .validate, head: head) }
             try ResponseValidation.eventStream.validate(head)
         }
-        source.withLock { $0.open() }
+        source.withLock { $0.isOpen = true }
     }
 
     /// Asks the retry policy. After a connection that worked, the failure counts as the first one.
@@ -144,7 +144,8 @@ extension ResponseValidation {
 }
 
 extension URLRequest {
-    fileprivate mutating func setDefault(_ value: String, for field: String) {
+    /// Sets a field, unless the request has it.
+    mutating func setDefault(_ value: String, for field: String) {
         if self.value(forHTTPHeaderField: field) == nil { setValue(value, forHTTPHeaderField: field) }
     }
 }
@@ -158,7 +159,7 @@ struct EventSourceState: Sendable {
     /// Whether the server gave that time.
     private(set) var isServersTime = false
     /// Whether the response of the running attempt was accepted as a stream of events.
-    private(set) var isOpen = false
+    var isOpen = false
 
     /// The shortest time before a new connection that a server can ask for. So a server cannot cause a storm of connections.
     static let shortestTime = Duration.milliseconds(500)
@@ -171,16 +172,6 @@ struct EventSourceState: Sendable {
     init(lastEventID: String, reconnectionTime: Duration) {
         self.lastEventID = lastEventID
         self.reconnectionTime = min(max(reconnectionTime, .zero), .seconds(Int32.max))
-    }
-
-    /// An attempt begins.
-    mutating func connect() {
-        isOpen = false
-    }
-
-    /// A stream of events begins.
-    mutating func open() {
-        isOpen = true
     }
 
     /// The reader has taken the events from some bytes.

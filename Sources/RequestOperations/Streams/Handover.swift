@@ -28,7 +28,7 @@ final class Handover<Element: Sendable>: Sendable {
         let taken = Answer<Void>()
         switch state.withLock({ $0.offer(element, from: attempt, taken) }) {
         case .wait: break
-        case .give(let reader):
+        case .handOver(let reader):
             reader.resume(with: .success(element))
             return
         case .refuse: throw CancellationError()
@@ -43,10 +43,10 @@ final class Handover<Element: Sendable>: Sendable {
     /// Ends the stream for both sides. Only the first end counts. Returns whether this is the first.
     @discardableResult
     func end(_ result: Result<Void, any Error>) -> Bool {
-        let waiting = state.withLock { $0.end(result) }
-        waiting.sender?.resume(with: .failure(CancellationError()))
-        waiting.reader?.resume(with: result.map { nil })
-        return waiting.isFirstEnd
+        guard let (sender, reader) = state.withLock({ $0.end(result) }) else { return false }
+        sender?.resume(with: .failure(CancellationError()))
+        reader?.resume(with: result.map { nil })
+        return true
     }
 
     // MARK: The reader
@@ -79,7 +79,7 @@ final class Handover<Element: Sendable>: Sendable {
 ///    └──── ask, withdraw ──▶ ▲ ◀──── offer ──────┘
 /// ```
 ///
-/// From every phase `end` leads to `ended`, and from there `ask` leads to `over`.
+/// From every phase `end` leads to `ended`.
 struct HandoverState<Element: Sendable> {
     private enum Phase {
         case idle
@@ -87,10 +87,8 @@ struct HandoverState<Element: Sendable> {
         case offered(Element, Answer<Void>)
         /// The reader waits for an element.
         case asked(Answer<Element?>)
-        /// There are no more elements. The reader does not know that yet.
+        /// There are no more elements. The reader gets the result, and an error only once.
         case ended(Result<Void, any Error>)
-        /// The reader knows the end.
-        case over
     }
 
     private var phase = Phase.idle
@@ -118,7 +116,7 @@ struct HandoverState<Element: Sendable> {
         /// The sender waits for its answer.
         case wait
         /// A reader waits for the element.
-        case give(Answer<Element?>)
+        case handOver(to: Answer<Element?>)
         /// Nobody wants the element.
         case refuse
     }
@@ -133,10 +131,10 @@ struct HandoverState<Element: Sendable> {
         case .asked(let reader):
             phase = .idle
             hasHandedOver = true
-            return .give(reader)
+            return .handOver(to: reader)
         case .offered:
             preconditionFailure("An attempt offers one element at a time.")
-        case .ended, .over:
+        case .ended:
             return .refuse
         }
     }
@@ -173,35 +171,27 @@ struct HandoverState<Element: Sendable> {
         case .asked:
             preconditionFailure("A stream is read by one Task at a time.")
         case .ended(let result):
-            phase = .over
+            phase = .ended(.success(()))
             return .end(result)
-        case .over:
-            return .end(.success(()))
         }
     }
 
-    /// What the caller answers outside the lock.
-    struct Waiting {
-        /// Whether there was no end before.
-        var isFirstEnd = true
-        var reader: Answer<Element?>?
-        var sender: Answer<Void>?
-    }
-
     /// There are no more elements: the operation has ended, or the reader leaves. Only the first end counts.
-    mutating func end(_ result: Result<Void, any Error>) -> Waiting {
+    ///
+    /// - Returns: The answers to those that wait; `nil` if there was an end before.
+    mutating func end(_ result: Result<Void, any Error>) -> (sender: Answer<Void>?, reader: Answer<Element?>?)? {
         switch phase {
         case .idle:
             phase = .ended(result)
-            return Waiting()
+            return (nil, nil)
         case .offered(_, let sender):
             phase = .ended(result)
-            return Waiting(sender: sender)
+            return (sender, nil)
         case .asked(let reader):
-            phase = .over
-            return Waiting(reader: reader)
-        case .ended, .over:
-            return Waiting(isFirstEnd: false)
+            phase = .ended(.success(()))
+            return (nil, reader)
+        case .ended:
+            return nil
         }
     }
 }

@@ -14,7 +14,7 @@ struct LineParser: Sendable {
     struct TooLong: Error {}
 
     private let ends: Ends
-    private let maximumLength: Int
+    let maximumLength: Int
     /// The bytes that were not returned yet, after some that were.
     private var bytes: [UInt8] = []
     /// Where the next line begins.

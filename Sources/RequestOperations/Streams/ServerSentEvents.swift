@@ -18,11 +18,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let reader: StreamReader<[ServerSentEvent]>
         /// The events that have arrived and were not returned yet.
-        private var events: ArraySlice<ServerSentEvent> = []
-
-        fileprivate init(reader: StreamReader<[ServerSentEvent]>) {
-            self.reader = reader
-        }
+        fileprivate var events: ArraySlice<ServerSentEvent> = []
 
         /// The next event; `nil` when the operation has succeeded.
         ///

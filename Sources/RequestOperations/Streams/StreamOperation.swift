@@ -138,7 +138,7 @@ public struct StreamLines: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator {
         Iterator(
             reader: bytes.makeAsyncIterator().reader,
-            parser: LineParser(.lineFeeds, maximumLength: maximumLength), maximumLength: maximumLength)
+            parser: LineParser(.lineFeeds, maximumLength: maximumLength))
     }
 
     /// Reads line by line.
@@ -146,7 +146,6 @@ public struct StreamLines: AsyncSequence, Sendable {
         /// `nil` after the end.
         fileprivate var reader: StreamReader<Data>?
         fileprivate var parser: LineParser
-        fileprivate let maximumLength: Int
 
         /// The next line; `nil` when the operation has succeeded.
         ///
@@ -169,7 +168,8 @@ public struct StreamLines: AsyncSequence, Sendable {
                 defer { reader = nil }
                 guard error is LineParser.TooLong, let reader else { throw error }
                 throw reader.fail(
-                    RequestError(.lineTooLong, stage: .decode, reason: "a line has more than \(maximumLength) bytes"))
+                    RequestError(
+                        .lineTooLong, stage: .decode, reason: "a line has more than \(parser.maximumLength) bytes"))
             }
         }
     }

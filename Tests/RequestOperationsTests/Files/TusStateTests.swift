@@ -87,7 +87,7 @@ import Testing
             _ = try state.receive(head(204), to: .discover)
             _ = try state.receive(head(200, ["Upload-Offset": "4"]), to: .ask(Self.upload))
             _ = try? state.receive(head(status), to: send(4..<10))
-            let wasGivenUp = state.giveUpRemembered()
+            let wasGivenUp = state.dropRemembered()
             #expect(wasGivenUp == isGivenUp)
         }
     }

@@ -17,11 +17,11 @@ import Testing
     }
 
     @Test func `A file may be removed when its last byte was sent`() {
-        #expect(throws: Never.self) { try files.checkAfterSending() }
+        #expect(throws: Never.self) { try files.check(isSent: true) }
     }
 
     @Test func `A file that was removed hides no change of another one`() throws {
         try folder.write("changed", to: "b")
-        #expect { try files.checkAfterSending() } throws: { RequestError.Code.fileChanged ~= $0 }
+        #expect { try files.check(isSent: true) } throws: { RequestError.Code.fileChanged ~= $0 }
     }
 }

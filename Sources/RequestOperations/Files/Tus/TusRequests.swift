@@ -114,16 +114,10 @@ struct TusServer: Sendable, Hashable {
     /// The version of the protocol that is spoken.
     static let version = "1.0.0"
 
-    /// The names of the extensions.
-    private var extensions: Set<String> = ["creation"]
-    /// The functions of the `checksum` extension.
-    private var checksumAlgorithms: Set<String> = []
-
     /// Whether the server checks SHA-256 digests.
-    var verifies: Bool { extensions.contains("checksum") && checksumAlgorithms.contains("sha256") }
-
+    private(set) var verifies = false
     /// Whether the first bytes may go with the creation.
-    var createsWithUpload: Bool { extensions.contains("creation-with-upload") }
+    private(set) var createsWithUpload = false
 
     /// A server that says nothing. An upload needs no more than creation.
     init() {}
@@ -135,11 +129,11 @@ struct TusServer: Sendable, Hashable {
     init(_ head: ResponseHead, size: Int64) throws {
         let versions = head.elements(of: "Tus-Version")
         guard versions.isEmpty || versions.contains(Self.version) else { throw Self.speaksNoVersion(head) }
-        checksumAlgorithms = head.elements(of: "Tus-Checksum-Algorithm")
-        let named = head.elements(of: "Tus-Extension")
+        let extensions = head.elements(of: "Tus-Extension")
+        verifies = extensions.contains("checksum") && head.elements(of: "Tus-Checksum-Algorithm").contains("sha256")
+        createsWithUpload = extensions.contains("creation-with-upload")
         // If the response names none, it may come from a proxy that knows nothing about tus.
-        if !named.isEmpty { extensions = named }
-        guard extensions.contains("creation") || createsWithUpload else {
+        guard extensions.isEmpty || extensions.contains("creation") || createsWithUpload else {
             throw RequestError(
                 .unsupported, stage: .transfer, head: head, reason: "the tus server does not create uploads")
         }

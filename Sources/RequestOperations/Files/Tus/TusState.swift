@@ -48,10 +48,8 @@ struct TusState: Sendable {
     private var isRemembered = false
     /// Whether the last response was the refusal of a request to the upload.
     private var isRefused = false
-    /// Whether no bytes go with the creation any more, because one failed.
+    /// Whether no bytes go with the creation any more, because one failed or has no response yet.
     private var createsEmpty = false
-    /// Whether a creation that bytes go with was begun and has no response yet.
-    private var createsWithBytes = false
 
     /// The most bytes of one request if they are verified, and the most that go with the creation.
     static let usualPiece: Int64 = 8 << 20
@@ -83,9 +81,6 @@ struct TusState: Sendable {
 
     /// Begins an attempt. What the previous attempt knew about the offset is out of date. Returns its number.
     mutating func beginAttempt() -> Int {
-        // The creation broke off in the last attempt. Bytes that go with it would have to go again.
-        if createsWithBytes { createsEmpty = true }
-        createsWithBytes = false
         attempt += 1
         creations = 0
         setbacks = 0
@@ -98,10 +93,10 @@ struct TusState: Sendable {
     /// Whether the attempt has found more bytes on the server than there ever were. The attempt before it may have sent them.
     var hasGrown: Bool { furthest > furthestBefore }
 
-    /// Gives up the upload of an earlier operation after a refusal, so that the next attempt creates another one.
+    /// Drops the upload of an earlier operation after a refusal, so that the next attempt creates another one.
     ///
     /// - Returns: Whether there was such a refusal. At most one call returns `true`.
-    mutating func giveUpRemembered() -> Bool {
+    mutating func dropRemembered() -> Bool {
         guard isRemembered, isRefused else { return false }
         isRemembered = false
         upload = .none
@@ -117,7 +112,8 @@ struct TusState: Sendable {
     /// What to send next. It is sent now.
     mutating func nextStep() -> Step {
         let step = step
-        if case .create(let part) = step { createsWithBytes = !part.isEmpty }
+        // If the creation breaks off, bytes that go with the next one would have to go again.
+        if case .create(let part) = step, !part.isEmpty { createsEmpty = true }
         return step
     }
 
@@ -156,9 +152,7 @@ struct TusState: Sendable {
     mutating func receive(_ head: ResponseHead, to step: Step, now: Date = Date()) throws -> Verdict {
         switch step {
         case .discover: return try discovered(head)
-        case .create(let part):
-            createsWithBytes = false
-            return try created(head, with: part, now)
+        case .create(let part): return try created(head, with: part, now)
         case .ask, .send:
             // A response against the protocol counts as a refusal. The limit of the server is not about this upload.
             isRefused = head.status != 413
@@ -191,14 +185,13 @@ struct TusState: Sendable {
     }
 
     private mutating func created(_ head: ResponseHead, with part: Range<Int64>, _ now: Date) throws -> Verdict {
+        // A redirect, or the refusal of an expectation, is not about the bytes.
+        if !part.isEmpty { createsEmpty = head.status >= 400 && head.status != 417 }
         switch head.status {
         case 200..<300: break
         case 412: throw TusServer.speaksNoVersion(head)
         case 413: throw TusServer.takesNoMore(size, head)
-        default:
-            // A redirect, or the refusal of an expectation, is not about the bytes.
-            if !part.isEmpty, head.status >= 400, head.status != 417 { createsEmpty = true }
-            return .refused
+        default: return .refused
         }
         guard let url = head.location else {
             throw Self.malformed(head, "the response to the creation has no Location")

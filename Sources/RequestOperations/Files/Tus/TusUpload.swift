@@ -75,7 +75,7 @@ final class TusUpload: Sendable {
             }
             guard judged.withLock({ $0 }) == .goesOn else {
                 // If a file changed while its last bytes were sent, the server has old and new bytes mixed.
-                try await queue.run { [files] in try files.checkAfterSending() }
+                try await queue.run { [files] in try files.check(isSent: true) }
                 return response
             }
             try await keepLocation()
@@ -115,7 +115,7 @@ final class TusUpload: Sendable {
     /// The side file of that one stays until another upload is created. The credentials may be at fault.
     func beginsAnew(after head: ResponseHead) -> Bool {
         !Self.passingStatuses.contains(head.status)
-            && state.withLock { $0.protocolState?.giveUpRemembered() ?? false }
+            && state.withLock { $0.protocolState?.dropRemembered() ?? false }
     }
 
     /// Changes the state, unless the attempt was left behind.
@@ -280,28 +280,4 @@ struct TusRecord: SideFile, Sendable, Hashable {
     func fits(_ server: String, _ source: Source, now: Date = Date()) -> Bool {
         server == self.server && source == self.source && location.expires.map { $0 > now } ?? true
     }
-}
-
-/// The request that asks a server to remove an upload by tus. Each attempt processes the request of the upload anew.
-// Unchecked, as its superclass is. This class adds only a constant.
-final class TusTermination: URLRequestOperation<Void>, @unchecked Sendable {
-    private let makeRequest: @Sendable () async throws -> URLRequest
-
-    /// Makes an operation.
-    ///
-    /// - Parameters:
-    ///   - url: The URL of the upload.
-    ///   - configuration: That of the upload.
-    ///   - makeRequest: Makes the request of an attempt.
-    init(
-        of url: URL, configuration: RequestConfiguration,
-        _ makeRequest: @escaping @Sendable () async throws -> URLRequest
-    ) {
-        self.makeRequest = makeRequest
-        var request = URLRequest(url: url)
-        request.httpMethod = HTTPMethod.delete.rawValue
-        super.init(request, decoder: .void, configuration: configuration)
-    }
-
-    override func process(_ request: URLRequest) async throws -> URLRequest { try await makeRequest() }
 }
