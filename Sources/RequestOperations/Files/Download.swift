@@ -5,13 +5,14 @@
 final class Download: Sendable {
     let plan: DownloadPlan
     let queue = DispatchQueue(label: "RequestOperations.Download")
-    let state = Locked(DownloadState())
+    let state: Locked<DownloadState>
     /// Chooses the place of the file instead of the plan. `nil` means the plan's place. It gets the head of a response, the
     /// plan's place, and the length of the whole file, if it is known.
     let choice = Locked<(@Sendable (ResponseHead, URL, Int64?) throws -> URL)?>(nil)
 
     init(_ plan: DownloadPlan) {
         self.plan = plan
+        state = Locked(DownloadState(segments: plan.segments))
     }
 
     deinit {
@@ -35,10 +36,8 @@ final class Download: Sendable {
             try plan.check(replacing: state.withLock { $0.published })
             return (number, mayResume ? try rangeRequest(for: subject) : nil)
         }
-        if mayResume, request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
-            // A range of a compressed form is of no use later.
-            request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
-        }
+        // A range of a compressed form is of no use later.
+        if mayResume { request.setDefault("identity", for: "Accept-Encoding") }
         asked?.ask(in: &request)
         return DownloadAttempt(
             download: self, number: number, asked: asked, callerAsksForRange: callerAsksForRange, mayResume: mayResume,
@@ -59,7 +58,7 @@ final class Download: Sendable {
             guard state.withLock({ $0.keep(file, record) }) else { throw CancellationError() }
             try takeOverSegments(of: file, record)
         }
-        try settleSegments()
+        try moveReachedSegments()
         let (file, record) = state.withLock { ($0.file, $0.record) }
         return part(of: file.flatMap { record?.rangeRequest(from: $0.size, of: PartialRecord.identity(of: subject)) })
     }
@@ -69,17 +68,10 @@ final class Download: Sendable {
         guard state.withLock({ $0.mayWrite(attempt) }) else { throw CancellationError() }
     }
 
-    /// What the running attempt has found out.
-    var finding: DownloadState.Finding {
-        get { state.withLock { $0.finding } }
-        set { state.withLock { $0.finding = newValue } }
-    }
-
     // MARK: A response
 
     /// Prepares the partial file for the content of a response. Returns it. Called on the queue.
     func open(for head: ResponseHead, _ verdict: RangeVerdict, of attempt: DownloadAttempt) throws -> PartialFile {
-        try check(attempt.number)
         // With status 416 the content is that of an error page.
         let isOfFile = !head.hasContentCoding && verdict != .complete
         let digest = isOfFile ? head.field("Repr-Digest").flatMap(FileDigest.strongest) : nil

@@ -50,14 +50,14 @@ struct DownloadAttempt: Sendable {
                 throw RequestError(
                     .malformedResponse, stage: .validate, head: head, reason: "a part arrived that was not requested")
             }
-            if verdict == .complete { download.finding = .complete }
+            if verdict == .complete { download.state.withLock { $0.isComplete = true } }
             try onHead(head)
             // The validation may accept any status, but the file is only the content of a successful response.
             if verdict == .notTheFile { throw RequestError(.unacceptableStatus, stage: .validate, head: head) }
             receiver.accept(head, verdict)
         }
         response.file = try await receiver.finish()
-        if let size = asked?.offset, download.finding == .complete {
+        if let size = asked?.offset, download.state.withLock({ $0.isComplete }) {
             listener?(TransferProgress(bytesReceived: size, bytesToReceive: size))
         }
         return response
@@ -98,8 +98,8 @@ private final class DownloadReceiver: Sendable {
     /// Writes the next bytes of the content.
     func take(_ piece: Data) async throws {
         try await download.queue.run { [self] in
-            let (accepted, file) = try opened()
             try download.check(attempt.number)
+            let (accepted, file) = try opened()
             // The content of a 416 is a message for people.
             guard accepted.verdict != .complete else { return }
             try file.append(piece)
@@ -110,8 +110,8 @@ private final class DownloadReceiver: Sendable {
     /// Ends the response after its last byte. Returns the partial file.
     func finish() async throws -> URL {
         try await download.queue.run { [self] in
-            let (accepted, file) = try opened()
             try download.check(attempt.number)
+            let (accepted, file) = try opened()
             if accepted.verdict != .complete, let (expected, digest) = accepted.content, digest.digest != expected.bytes
             {
                 try download.spoil(file)

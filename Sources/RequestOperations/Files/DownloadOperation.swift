@@ -82,7 +82,11 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
             DownloadPlan(
                 destination: destination, ifExists: ifExists, resumption: resumption, checksum: checksum,
                 segments: segments))
-        super.init(request, decoder: .ofDownload, configuration: configuration.withoutElapsedLimit)
+        let decoder = ResponseDecoder<DownloadedFile> { response in
+            throw RequestError(
+                .unsupported, stage: .decode, head: response.head, reason: "the operation makes the value")
+        }
+        super.init(request, decoder: decoder, configuration: configuration.withoutElapsedLimit)
     }
 
     /// Makes an operation that downloads from a URL that a closure provides, such as a signed URL that expires.
@@ -97,19 +101,15 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     ///   - segments: How many parts of the file are downloaded at once. 1 by default.
     ///   - checksum: The digest that the file must have. `nil`, the default, means any.
     ///   - configuration: How the request is made. ``RequestConfiguration/default`` if not given.
-    public init(
+    public convenience init(
         from provider: @escaping @Sendable () async throws -> URL, to destination: DownloadDestination,
         ifExists: ExistingFilePolicy = .fail, resume resumption: DownloadResumption = .betweenAttempts,
         segments: Int = 1, checksum: FileDigest? = nil, configuration: RequestConfiguration = .default
     ) {
-        download = Download(
-            DownloadPlan(
-                destination: destination, ifExists: ifExists, resumption: resumption, checksum: checksum,
-                segments: segments))
         // The request gets its URL from the provider. Until then it has one without a host. (The literal is a URL.)
-        super.init(
-            URLRequest(url: URL(string: "download:")!), decoder: .ofDownload,
-            configuration: configuration.withoutElapsedLimit)
+        self.init(
+            URL(string: "download:")!, to: destination, ifExists: ifExists, resume: resumption, segments: segments,
+            checksum: checksum, configuration: configuration)
         source = .provider(DownloadURLSource(provider))
     }
 
@@ -168,7 +168,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     /// Accepts a head that passes the configuration's validation, or that says that nothing is left to send.
     open override func validate(_ head: ResponseHead) throws {
         // Status 416 is a success here if the file is complete.
-        if head.status == 416, download.finding == .complete { return }
+        if head.status == 416, download.state.withLock({ $0.isComplete }) { return }
         try super.validate(head)
     }
 
@@ -180,7 +180,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     /// Asks the retry policy, unless a new URL or a new beginning can help.
     open override func retryDecision(after failure: AttemptFailure) async -> RetryDecision {
         // Segments have had their retries.
-        let isFinal = [.segmentsFailed, .changed].contains(download.finding)
+        let isFinal = [.failed, .changed].contains(download.state.withLock { $0.step })
         if configuration.retryPolicy.maximumRetries > 0 {
             let mayBeginAgain = download.state.withLock { $0.beginAgain(after: failure.code) }
             if mayBeginAgain || !isFinal && expireURL(after: failure, isOneOfSeveral: false) {
@@ -215,7 +215,7 @@ open class DownloadOperation: URLRequestOperation<DownloadedFile>, @unchecked Se
     // MARK: Calls from the superclass
 
     final override func transferSucceeded(_ response: TransportResponse) async throws {
-        try await download.fetchMissing(for: self, response)
+        try await download.fetchMissing(for: self)
         try await download.verify(response.head)
     }
 
@@ -238,25 +238,11 @@ extension RequestConfiguration {
     }
 }
 
-extension ResponseDecoder where Value == DownloadedFile {
-    /// The operation's own `decode(_:)` makes the value.
-    fileprivate static let ofDownload = ResponseDecoder { response in
-        throw RequestError(.unsupported, stage: .decode, head: response.head, reason: "the operation makes the value")
-    }
-}
-
 /// Provides the URL of a download, and gets a new one when the server says that the URL has expired.
 final class DownloadURLSource: Sendable {
-    private enum State {
-        case none
-        /// It was made for the running attempt.
-        case new(URL)
-        /// It served an earlier attempt, so it may expire.
-        case used(URL)
-    }
-
     private let provide: @Sendable () async throws -> URL
-    private let state = Locked(State.none)
+    /// The URL, and whether it served an earlier attempt, so that it may expire.
+    private let state = Locked<(url: URL, isUsed: Bool)?>(nil)
 
     /// The statuses with which servers refuse a signed URL that has expired.
     private static let refusals: Set<Int> = [401, 403, 410]
@@ -267,17 +253,13 @@ final class DownloadURLSource: Sendable {
 
     /// The URL for an attempt.
     func url() async throws -> URL {
-        let known = state.withLock { state -> URL? in
-            switch state {
-            case .none: return nil
-            case .new(let url), .used(let url):
-                state = .used(url)
-                return url
-            }
+        let known = state.withLock { state in
+            state?.isUsed = true
+            return state?.url
         }
         if let known { return known }
         let url = try await provide()
-        state.withLock { $0 = .new(url) }
+        state.withLock { $0 = (url, isUsed: false) }
         return url
     }
 
@@ -290,8 +272,8 @@ final class DownloadURLSource: Sendable {
             return false
         }
         return state.withLock { state in
-            guard case .used = state else { return isOneOfSeveral }
-            state = .none
+            guard state?.isUsed == true else { return isOneOfSeveral }
+            state = nil
             return true
         }
     }

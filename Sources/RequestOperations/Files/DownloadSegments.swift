@@ -7,8 +7,10 @@ extension Download {
     /// How many bytes are moved at a time, so that others get their turn on the queue.
     private static let moveSize = 1 << 20
 
-    /// Whether the file may be requested in segments. After segments have failed, it is requested as a whole.
-    private var isSegmented: Bool { plan.segments > 1 && !state.withLock { $0.hasBegunAgain } }
+    /// Whether the file may be requested in segments.
+    private var isSegmented: Bool {
+        if case .segments(2...) = state.withLock({ $0.step }) { true } else { false }
+    }
 
     // MARK: The first part
 
@@ -22,7 +24,7 @@ extension Download {
             return RangeRequest(offset: 0, validator: nil, total: nil, length: SegmentLayout.smallest)
         }
         guard let total = part.total, part.offset < total else { return rest }
-        let next = state.withLock { $0.segments.first?.start } ?? total
+        let next = state.withLock { $0.segments.first?.place.start } ?? total
         part.length = min(SegmentLayout.smallest, next - part.offset)
         return part
     }
@@ -32,13 +34,13 @@ extension Download {
         // What a file on the disk says can be damaged.
         let places = 1..<max(record?.total ?? 1, 1)
         let segments = try (record?.segments ?? []).filter(places.contains).sorted().compactMap { start in
-            try PartialFile.existing(at: file.place.segment(from: start)).map { FileSegment(start: start, file: $0) }
+            try PartialFile.existing(at: file.place.segment(from: start))
         }
         state.withLock { $0.segments = segments }
     }
 
     /// Moves the segments that the partial file has come to, so that a part is missing before the first that is left.
-    func settleSegments() throws {
+    func moveReachedSegments() throws {
         guard isSegmented else { return dropSegments() }
         while try moveSome() {}
     }
@@ -46,33 +48,26 @@ extension Download {
     // MARK: The others
 
     /// Downloads what is missing after the response to the request for a part. Can be called from anywhere.
-    func fetchMissing(for operation: DownloadOperation, _ response: TransportResponse) async throws {
-        var (width, hasFetched) = (plan.segments, false)
-        while true {
-            let missing = try await queue.run { [self, width] in try missingSegments(atMost: width) }
+    func fetchMissing(for operation: DownloadOperation) async throws {
+        var hasFetched = false
+        while case .segments(let width) = state.withLock({ $0.step }) {
+            let missing = try await queue.run { [self] in try missingSegments(atMost: width) }
             if missing.isEmpty { break }
             hasFetched = true
-            let refused = try await fetch(missing, atMost: width, for: operation)
-            if refused == 0 { break }
-            // The server wants fewer connections.
-            width = max(width - refused, 1)
+            try await fetch(missing, atMost: width, for: operation)
         }
         // The first part may have been the last one that was missing.
         guard hasFetched || state.withLock({ !$0.segments.isEmpty }) else { return }
         while try await queue.run({ [self] in try moveSome() }) {}
-        try await queue.run { [self] in
-            guard let file = state.withLock({ $0.file }) else { throw CancellationError() }
-            try checkLength(of: file, response.head)
-            report(isLast: true)
-        }
+        try await queue.run { [self] in report(isLast: true) }
     }
 
     /// Downloads several segments at the same time. If the server refuses one, the others go on.
     ///
-    /// - Returns: How many were refused while others came.
+    /// - Throws: The error of a segment, unless fewer segments may be requested.
     private func fetch(
         _ missing: [MissingSegment], atMost width: Int, for operation: DownloadOperation
-    ) async throws -> Int {
+    ) async throws {
         let attempt = state.withLock { $0.attempt }
         let before = try await queue.run { [self] in state.withLock { $0.received } }
         let members = missing.map { SegmentOperation($0, of: operation, in: self, attempt: attempt) }
@@ -80,23 +75,25 @@ extension Download {
         for member in members {
             // It does not wait for the completion queue, which belongs to the user.
             member.subscribeToFinish { [weak member, weak batch] in
-                guard let member, member.error != nil else { return }
+                guard let member, member.failure != nil else { return }
                 if width == 1 || member.refusal == nil { batch?.cancel() }
             }
         }
         // The attempt holds no slot any more. Each segment takes its own.
         await batch.runAsLink(by: .ofCurrentOperation)
         try Task.checkCancellation()
-        let failed = members.filter { $0.error != nil }
-        let uncancelled = failed.filter { !($0.error is CancellationError) }
-        let broken = uncancelled.first { $0.refusal == nil }
-        guard let error = (broken ?? uncancelled.first ?? failed.first)?.error else { return 0 }
-        return try await queue.run { [self] in
-            if width > 1, broken == nil, state.withLock({ $0.received }) > before { return failed.count }
-            if failed.contains(where: { $0.refusal == .anotherState }) { finding = .changed }
-            if finding != .changed { finding = .segmentsFailed }
+        let failed = members.filter { $0.failure != nil }
+        let uncancelled = failed.filter { !($0.failure is CancellationError) }
+        let first = uncancelled.first { $0.refusal == nil } ?? uncancelled.first ?? failed.first
+        guard let error = first?.failure else { return }
+        try await queue.run { [self] in
+            let (step, file) = state.withLock { state in
+                state.step.stepDown(after: failed.map(\.refusal), hasGrown: state.received > before)
+                return (state.step, state.file)
+            }
+            if case .segments = step { return }
             // Bytes of a file that has changed on the server are of no use.
-            if finding == .changed, let file = state.withLock({ $0.file }) { try spoil(file) }
+            if step == .changed, let file { try spoil(file) }
             throw error
         }
     }
@@ -107,32 +104,32 @@ extension Download {
         guard let file = known, let total = record?.total, file.size < total, let validator = record?.validator else {
             return []
         }
-        var files = [FileSegment(start: 0, file: file)] + segments
+        var files = [file] + segments
         let pieces = SegmentLayout.pieces(
-            missingIn: files.map { $0.start..<$0.end }, of: total, atMost: count)
-        let starts = pieces.map(\.start).filter { start in !files.contains { $0.start == start } }
+            missingIn: files.map { $0.place.start..<$0.end }, of: total, atMost: count)
+        if pieces.isEmpty { return [] }
+        let starts = pieces.map(\.start).filter { start in !files.contains { $0.place.start == start } }
         // The side file names the segments before they are there, so that none is forgotten.
         let named = state.withLock { state in
-            state.record?.segments = (segments.map(\.start) + starts).sorted()
+            state.record?.segments = (segments.map(\.place.start) + starts).sorted()
             return state.record
         }
         if plan.leavesPartials { try named?.write(to: file.place.record) }
         for start in starts {
             let new = try PartialFile.made(at: file.place.segment(from: start))
             try new.empty()
-            files.append(FileSegment(start: start, file: new))
+            files.append(new)
         }
-        let kept = files.dropFirst().sorted { $0.start < $1.start }
+        let kept = files.dropFirst().sorted { $0.place.start < $1.place.start }
         guard state.withLock({ $0.keep(kept) }) else {
             // The operation has ended. It removed only the files that it knew.
-            for segment in kept where !plan.leavesPartials { segment.file.remove() }
+            for segment in kept where !plan.leavesPartials { segment.remove() }
             throw CancellationError()
         }
         return pieces.compactMap { piece in
-            files.first { $0.start == piece.start }.map { segment in
+            files.first { $0.place.start == piece.start }.map { segment in
                 let asked = RangeRequest(
-                    offset: piece.range.lowerBound, validator: validator, total: total,
-                    length: piece.length)
+                    offset: piece.range.lowerBound, validator: validator, total: total, length: piece.length)
                 return (segment, asked)
             }
         }
@@ -141,11 +138,11 @@ extension Download {
     /// Moves some bytes of the first segment to the partial file, if that has reached the segment. Returns `false` if it has not.
     private func moveSome() throws -> Bool {
         let (known, first) = state.withLock { ($0.file, $0.segments.first) }
-        guard let file = known, let segment = first, segment.start <= file.size else { return false }
+        guard let file = known, let segment = first, segment.place.start <= file.size else { return false }
         if segment.end > file.size {
-            try file.append(segment.file.bytes(from: file.size - segment.start, atMost: Self.moveSize))
+            try file.append(segment.bytes(from: file.size - segment.place.start, atMost: Self.moveSize))
         } else {
-            segment.file.remove()
+            segment.remove()
             state.withLock { _ = $0.segments.removeFirst() }
         }
         return true
@@ -154,29 +151,19 @@ extension Download {
     /// Reports to the listener of the attempt how far the whole file has come, at most 20 times a second.
     func report(isLast: Bool = false) {
         let (listener, received, total) = state.withLock { state in
-            (state.file == nil ? nil : state.listenerToTell(isLast: isLast), state.received, state.record?.total)
+            (state.file == nil ? nil : state.listenerToNotify(isLast: isLast), state.received, state.record?.total)
         }
         listener?(TransferProgress(bytesReceived: received, bytesToReceive: total))
     }
 
     /// Removes the segments. Can be called from anywhere.
     func dropSegments() {
-        for segment in state.withLock({ $0.takeSegments() }) { segment.file.remove() }
+        for segment in state.withLock({ $0.takeSegments() }) { segment.remove() }
     }
 }
 
-/// A part of a file in a partial file of its own, until what comes before it is there.
-struct FileSegment: Sendable {
-    /// Where in the whole file the part begins.
-    let start: Int64
-    let file: PartialFile
-
-    /// Where the part ends at present. Only the queue of the download asks.
-    var end: Int64 { start + file.size }
-}
-
 /// The file that bytes are appended to, and the request for them. The request has a length.
-typealias MissingSegment = (segment: FileSegment, asked: RangeRequest)
+typealias MissingSegment = (segment: PartialFile, asked: RangeRequest)
 
 /// How the missing bytes of a file are shared out among requests that run at once. A pure function.
 enum SegmentLayout {

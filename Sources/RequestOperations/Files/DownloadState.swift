@@ -7,30 +7,21 @@ struct DownloadState {
         /// The partial file gets its name. After the end of the operation nobody else removes it.
         case moving(PartialFile, isOver: Bool)
         /// The file is in its place.
-        case moved(PublishedFile?)
+        case moved(PublishedFile)
         /// The operation has ended.
         case over
     }
 
-    /// What the running attempt has found out.
-    enum Finding {
-        case nothing
-        /// A response with status 416 said that nothing is left to send.
-        case complete
-        /// The segments failed. They were retried by themselves.
-        case segmentsFailed
-        /// A response to a request for a segment was of another state of the file. The segments failed.
-        case changed
-    }
-
+    /// In how many segments an attempt requests the file at first.
+    private let width: Int
     private var phase = Phase.empty
     /// The number of the attempt that may write. An abandoned attempt may still run.
     private(set) var attempt = 0
-    var finding = Finding.nothing
+    var step: SegmentStep
+    /// Whether a response of the running attempt, with status 416, said that nothing is left to send.
+    var isComplete = false
     /// Whether the file is put together of several responses, or of an earlier operation's bytes.
     private var isCombined = false
-    /// Whether the download has begun again after wrong bytes. It is then requested as a whole.
-    private(set) var hasBegunAgain = false
     /// What the partial file is a part of; `nil` if its bytes are wrong.
     var record: PartialRecord?
     /// Where the file goes.
@@ -39,8 +30,8 @@ struct DownloadState {
     private(set) var serverDigests: [FileDigest] = []
     /// How many bytes were there before the last response.
     private(set) var resumedBytes: Int64 = 0
-    /// The parts that follow the partial file, in order.
-    var segments: [FileSegment] = []
+    /// The parts that follow the partial file, in order. Each is in a file of its own until what comes before it is there.
+    var segments: [PartialFile] = []
     /// What receives the progress of the running attempt.
     var listener: (@Sendable (TransferProgress) -> Void)?
     private var lastReport: ContinuousClock.Instant?
@@ -48,6 +39,11 @@ struct DownloadState {
     private(set) var published: PublishedFile?
     /// How many bytes there were at most after an attempt.
     private var furthest: Int64 = 0
+
+    init(segments width: Int = 1) {
+        self.width = width
+        step = .segments(width)
+    }
 
     /// The partial file, if the operation has one and has not ended.
     var file: PartialFile? {
@@ -62,7 +58,7 @@ struct DownloadState {
     }
 
     /// How many bytes are in segments.
-    var bytesInSegments: Int64 { segments.reduce(0) { $0 + $1.file.size } }
+    var bytesInSegments: Int64 { segments.reduce(0) { $0 + $1.size } }
 
     /// How many bytes of the whole file are there.
     var received: Int64 { (file?.size ?? 0) + bytesInSegments }
@@ -81,7 +77,8 @@ struct DownloadState {
             furthest = 0
         }
         attempt += 1
-        finding = .nothing
+        isComplete = false
+        if step != .whole { step = .segments(width) }
         return attempt
     }
 
@@ -98,8 +95,8 @@ struct DownloadState {
     /// file changed between its segments. It may do so once.
     mutating func beginAgain(after code: RequestError.Code) -> Bool {
         let isSpoilt = code == .digestMismatch || file != nil && record == nil
-        guard finding == .changed || isCombined && isSpoilt, !hasBegunAgain else { return false }
-        hasBegunAgain = true
+        guard step == .changed || isCombined && isSpoilt, step != .whole else { return false }
+        step = .whole
         return true
     }
 
@@ -140,7 +137,7 @@ struct DownloadState {
     }
 
     /// Keeps the segments that are about to be downloaded. Returns `false` if the operation has ended.
-    mutating func keep(_ segments: [FileSegment]) -> Bool {
+    mutating func keep(_ segments: [PartialFile]) -> Bool {
         guard !isOver else { return false }
         self.segments = segments
         isCombined = true
@@ -148,14 +145,14 @@ struct DownloadState {
     }
 
     /// Takes all segments out.
-    mutating func takeSegments() -> [FileSegment] {
+    mutating func takeSegments() -> [PartialFile] {
         defer { segments = [] }
         record?.segments = nil
         return segments
     }
 
     /// The progress to report; `nil` if the last report is less than 50 ms old.
-    mutating func listenerToTell(isLast: Bool) -> (@Sendable (TransferProgress) -> Void)? {
+    mutating func listenerToNotify(isLast: Bool) -> (@Sendable (TransferProgress) -> Void)? {
         let now = ContinuousClock.now
         if let last = lastReport, !isLast, now - last < .milliseconds(50) { return nil }
         lastReport = now
@@ -172,7 +169,7 @@ struct DownloadState {
     }
 
     /// The partial file has its name.
-    mutating func moved(_ published: PublishedFile? = nil) {
+    mutating func moved(_ published: PublishedFile) {
         guard case .moving(_, let isOver) = phase else { return }
         phase = isOver ? .over : .moved(published)
     }
@@ -196,6 +193,38 @@ struct DownloadState {
         case .moving(let file, _):
             phase = .moving(file, isOver: true)
             return nil
+        }
+    }
+}
+
+/// In how many segments a download requests what is missing. A pure state machine, which only steps down during an attempt.
+///
+/// ```
+/// segments(4) ──▶ segments(3) … ──▶ segments(1) ──▶ failed
+///      └───────────────┴── changed ◀─────┘
+///                             └──▶ whole
+/// ```
+enum SegmentStep: Sendable, Hashable {
+    /// At most so many segments are requested at once. If it is one from the start, the file comes in one response.
+    case segments(Int)
+    /// The segments failed. They were retried by themselves, so the attempt is the last one.
+    case failed
+    /// A response to a request for a segment was of another state of the file.
+    case changed
+    /// The file had wrong bytes. This attempt and all later ones request it without segments.
+    case whole
+
+    /// Some segments have failed for good. If the server only wants fewer connections, fewer are requested at once.
+    ///
+    /// - Parameters:
+    ///   - refusals: How the server has refused each of them; `nil` for one that failed in another way.
+    ///   - hasGrown: Whether bytes of any segment have come.
+    mutating func stepDown(after refusals: [SegmentOperation.Refusal?], hasGrown: Bool) {
+        guard case .segments(let width) = self else { return }
+        if width > 1, hasGrown, !refusals.contains(nil) {
+            self = .segments(max(width - refusals.count, 1))
+        } else {
+            self = refusals.contains(.anotherState) ? .changed : .failed
         }
     }
 }

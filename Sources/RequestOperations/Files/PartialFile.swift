@@ -80,6 +80,9 @@ final class PartialFile: @unchecked Sendable {
         size = file.size
     }
 
+    /// Where in the whole file its bytes end.
+    var end: Int64 { place.start + size }
+
     /// Whether there is no byte.
     var isEmpty: Bool { file.size == 0 }
 
@@ -168,6 +171,8 @@ struct PartialPlace: Sendable, Hashable {
     /// The folder of the destination.
     let folder: URL
     private let stem: String
+    /// Where in the whole file the bytes begin.
+    let start: Int64
 
     static let partialSuffix = ".partial"
     static let recordSuffix = ".resume"
@@ -186,7 +191,7 @@ struct PartialPlace: Sendable, Hashable {
 
     /// The place of a part of this file that begins at a byte.
     func segment(from start: Int64) -> PartialPlace {
-        PartialPlace(folder: folder, stem: "\(stem).\(start)")
+        PartialPlace(folder: folder, stem: "\(stem).\(start)", start: start)
     }
 
     /// The place of the partial file that this one belongs to, if this one is a part. Otherwise this place itself.
@@ -195,9 +200,10 @@ struct PartialPlace: Sendable, Hashable {
         PartialPlace(folder: folder, stem: String(stem.prefix { $0 != "." }))
     }
 
-    private init(folder: URL, stem: String) {
+    private init(folder: URL, stem: String, start: Int64 = 0) {
         self.folder = folder
         self.stem = stem
+        self.start = start
     }
 
     /// The place of a partial file in a folder; `nil` if the name is not that of one.

@@ -25,7 +25,7 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
         case anotherState
     }
 
-    private let segment: FileSegment
+    private let segment: PartialFile
     /// The request for all that the segment lacked at first.
     private let missing: RangeRequest
     /// Where the segment ends when it is complete.
@@ -52,11 +52,6 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
     /// Why the segment failed, if the server has refused it.
     var refusal: Refusal? { segmentState.withLock { $0.refusal } }
 
-    /// What the segment failed with.
-    var error: (any Error)? {
-        if case .failure(let error)? = result { error } else { nil }
-    }
-
     // MARK: Stages
 
     override func process(_ request: URLRequest) async throws -> URLRequest {
@@ -73,9 +68,7 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
                 return TransportResponse(head: head)
             }
         }
-        if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
-            request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
-        }
+        request.setDefault("identity", for: "Accept-Encoding")
         asked.ask(in: &request)
         return .stream(request) { [self] piece in
             try await download.queue.run { [self] in try take(piece, in: number) }
@@ -103,7 +96,7 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
         guard segment.end + Int64(piece.count) <= end else {
             throw RequestError(.malformedResponse, stage: .transfer, reason: "more bytes arrived than were requested")
         }
-        try segment.file.append(piece)
+        try segment.append(piece)
         segmentState.withLock { state in
             state.hasRenewedURL = false
             state.hasGrown = true
@@ -130,7 +123,7 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
                 .malformedResponse, stage: .validate, head: head,
                 reason: "the response to the request for a segment is not a part of the file")
         case .beginning, .complete, .askForWhole, .unaskedPart:
-            download.finding = .changed
+            download.state.withLock { $0.step = .changed }
             throw RequestError(
                 .malformedResponse, stage: .validate, head: head, reason: "the file changed between its segments")
         }
