@@ -40,24 +40,51 @@ extension Operation {
             OperationQueue().addOperation(self)
         }
     }
-
-    /// Ends a member, unless something else has it and may run it.
-    func discardUnlessTaken() {
-        guard let ours = self as? any StartableOperation, ours.claim() else { return }
-        discard()
-    }
-
-    /// Why a finished member of a group failed. A member that was skipped did not fail.
-    var failureOfMember: (any Error)? {
-        guard let failure = failureOfFinished, !(RequestError.Code.skipped ~= failure) else { return nil }
-        return failure
-    }
 }
+
+extension AsynchronousOperation {
+    /// The result of a finished operation.
+    var finalResult: Result<Success, any Error> { result ?? .failure(CancellationError()) }
+}
+
+extension RequestBatch: ProgressReporting {}
+extension RequestGroup: ProgressReporting {}
+extension StepChain: ProgressReporting {}
+extension RequestChain: ProgressReporting {}
 
 extension Sequence where Element: Operation {
     /// Reserves new members, so that `value(of:)` of a queue does not add them there.
     func claimAll() {
         for operation in self { _ = (operation as? any StartableOperation)?.claim() }
+    }
+}
+
+/// Runs the members of a batch or a group, a few at a time, until there are no more or one of them stops the others.
+///
+/// - Parameters:
+///   - width: The most members that run at once.
+///   - next: Takes the next member, when it can begin. Returns `nil` if none may begin any more.
+///   - run: Runs a member to its end. Returns whether it stops the others.
+func runMembers<Member: Sendable>(
+    atMost width: Int, next: () async -> Member?, _ run: @escaping @Sendable (Member) async -> Bool
+) async {
+    await withTaskGroup(of: Bool.self) { group in
+        var running = 0
+        while true {
+            if running == width {
+                running -= 1
+                if await group.next() == true {
+                    group.cancelAll()
+                    break
+                }
+            }
+            guard !Task.isCancelled, let member = await next() else { break }
+            running += 1
+            group.addTask { await run(member) }
+        }
+        while let stopsOthers = await group.next() {
+            if stopsOthers { group.cancelAll() }
+        }
     }
 }
 
@@ -122,8 +149,7 @@ extension RetryingOperation {
         self.init(named: name, resource: resource, isIdempotent: isIdempotent, configuration: configuration) { _ in
             let operation = try makeOperation()
             await operation.runAsMember(by: .ofCurrentOperation)
-            guard let result = operation.result else { throw CancellationError() }
-            return try result.get()
+            return try operation.finalResult.get()
         }
     }
 }

@@ -76,17 +76,17 @@ extension OperationQueue {
     public func results<Operations: AsyncSequence & Sendable, Value: Sendable>(
         of operations: Operations, atMost maximum: Int = 8, order: ResultOrder = .ofOperations
     ) -> OperationResults<Value> where Operations.Element: AsynchronousOperation<Value> {
-        OperationResults(on: self, atMost: maximum, in: order) { line in
+        OperationResults(on: self, atMost: maximum, in: order) { results in
             .pushed(
                 Task {
                     do {
                         for try await operation in operations {
-                            line.begin(operation)
-                            try await line.room()
+                            results.begin(operation)
+                            try await results.room()
                         }
-                        line.endSource(nil)
+                        results.endSource(nil)
                     } catch {
-                        line.endSource(error)
+                        results.endSource(error)
                     }
                 })
         }

@@ -28,11 +28,11 @@ public struct OperationResults<Value: Sendable>: AsyncSequence {
     private let queue: OperationQueue
     private let maximum: Int
     private let order: ResultOrder
-    private let makeSource: (ResultLine<Value>) -> Source
+    private let makeSource: (ResultQueue<Value>) -> Source
 
     init(
         on queue: OperationQueue, atMost maximum: Int, in order: ResultOrder,
-        from makeSource: @escaping (ResultLine<Value>) -> Source
+        from makeSource: @escaping (ResultQueue<Value>) -> Source
     ) {
         self.queue = queue
         self.maximum = maximum
@@ -42,16 +42,16 @@ public struct OperationResults<Value: Sendable>: AsyncSequence {
 
     /// Begins with the first operation.
     public func makeAsyncIterator() -> Iterator {
-        let line = ResultLine<Value>(on: queue, atMost: maximum, in: order)
-        return Iterator(line: line, source: makeSource(line))
+        let results = ResultQueue<Value>(on: queue, atMost: maximum, in: order)
+        return Iterator(results: results, source: makeSource(results))
     }
 
     /// Gives one result after the other.
     public struct Iterator: AsyncIteratorProtocol {
         private let owner: Owner
 
-        fileprivate init(line: ResultLine<Value>, source: Source) {
-            owner = Owner(line: line, source: source)
+        fileprivate init(results: ResultQueue<Value>, source: Source) {
+            owner = Owner(results: results, source: source)
         }
 
         /// The next result. `nil` after the last one.
@@ -67,40 +67,40 @@ public struct OperationResults<Value: Sendable>: AsyncSequence {
         ///   that actor.
         /// - Throws: `CancellationError`, or the error of an asynchronous sequence of operations.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
-            let line = owner.line
-            if Task.isCancelled { line.cancel() }
+            let results = owner.results
+            if Task.isCancelled { results.cancel() }
             if case .pulled(let nextOperation) = owner.source {
-                while line.hasRoom {
-                    if let operation = nextOperation() { line.begin(operation) } else { line.endSource(nil) }
+                while results.hasRoom {
+                    if let operation = nextOperation() { results.begin(operation) } else { results.endSource(nil) }
                 }
             }
             return try await withTaskCancellationHandler {
-                try await line.next()
+                try await results.next()
             } onCancel: {
-                line.cancel()
+                results.cancel()
             }
         }
     }
 
     /// Ends the operations when the iterator is freed.
     private final class Owner {
-        let line: ResultLine<Value>
+        let results: ResultQueue<Value>
         let source: Source
 
-        init(line: ResultLine<Value>, source: Source) {
-            self.line = line
+        init(results: ResultQueue<Value>, source: Source) {
+            self.results = results
             self.source = source
         }
 
         deinit {
-            line.cancel()
+            results.cancel()
             if case .pushed(let task) = source { task.cancel() }
         }
     }
 }
 
 /// Runs operations for an iteration over their results.
-final class ResultLine<Value: Sendable>: Sendable {
+final class ResultQueue<Value: Sendable>: Sendable {
     typealias Element = Result<Value, any Error>
 
     private enum Source {
@@ -125,22 +125,13 @@ final class ResultLine<Value: Sendable>: Sendable {
         /// The producer, while it waits for room.
         var producer: Answer<Void>?
 
-        var hasRoom: Bool {
-            guard case .flows = source else { return false }
-            return begun - consumed < maximum
-        }
-
-        mutating func begin(_ operation: AsynchronousOperation<Value>) -> Int? {
-            guard case .flows = source else { return nil }
-            defer { begun += 1 }
-            running[begun] = operation
-            return begun
-        }
-
-        mutating func end(_ number: Int, _ result: Element) {
-            running[number] = nil
-            results[order == .ofOperations ? number : ended] = result
-            ended += 1
+        /// What the producer gets now. `nil` if it waits.
+        var room: Result<Void, any Error>? {
+            switch source {
+            case .cancelled: .failure(CancellationError())
+            case .flows: begun - consumed < maximum ? .success(()) : nil
+            case .ended: nil
+            }
         }
 
         /// What the consumer gets now. `nil` if it waits.
@@ -166,16 +157,28 @@ final class ResultLine<Value: Sendable>: Sendable {
     }
 
     /// Whether another operation may begin.
-    var hasRoom: Bool { state.withLock { $0.hasRoom } }
+    var hasRoom: Bool {
+        if case .success? = state.withLock({ $0.room }) { true } else { false }
+    }
 
     /// Adds the next operation to the queue. After a cancel, it ends without running.
     func begin(_ operation: AsynchronousOperation<Value>) {
-        guard let number = state.withLock({ $0.begin(operation) }) else { return operation.discard() }
+        let begun = state.withLock { state -> Int? in
+            guard case .flows = state.source else { return nil }
+            defer { state.begun += 1 }
+            state.running[state.begun] = operation
+            return state.begun
+        }
+        guard let number = begun else { return operation.discard() }
         queue.addOperation(operation)
         operation.subscribeToFinish { [unowned operation] in
             // The operation itself calls its subscribers, after it has ended.
-            let result = operation.result ?? .failure(CancellationError())
-            self.change { $0.end(number, result) }
+            let result = operation.finalResult
+            self.change { state in
+                state.running[number] = nil
+                state.results[state.order == .ofOperations ? number : state.ended] = result
+                state.ended += 1
+            }
         }
     }
 
@@ -217,29 +220,19 @@ final class ResultLine<Value: Sendable>: Sendable {
 
     /// Changes the state, and resumes those for whom there is something now.
     private func change(_ change: (inout State) -> Void) {
-        let (consumer, producer) = state.withLock { state in
+        let resumptions = state.withLock { state in
             change(&state)
-            return (Self.consumption(of: &state), Self.production(of: &state))
+            var resumptions: [() -> Void] = []
+            if let consumer = state.consumer, let result = state.take() {
+                state.consumer = nil
+                resumptions.append { consumer.resume(with: result) }
+            }
+            if let producer = state.producer, let room = state.room {
+                state.producer = nil
+                resumptions.append { producer.resume(with: room) }
+            }
+            return resumptions
         }
-        consumer?()
-        producer?()
-    }
-
-    private static func consumption(of state: inout State) -> (() -> Void)? {
-        guard let consumer = state.consumer, let result = state.take() else { return nil }
-        state.consumer = nil
-        return { consumer.resume(with: result) }
-    }
-
-    private static func production(of state: inout State) -> (() -> Void)? {
-        let result: Result<Void, any Error>
-        switch state.source {
-        case .cancelled: result = .failure(CancellationError())
-        case .flows where state.hasRoom: result = .success(())
-        case .flows, .ended: return nil
-        }
-        guard let producer = state.producer else { return nil }
-        state.producer = nil
-        return { producer.resume(with: result) }
+        for resume in resumptions { resume() }
     }
 }

@@ -57,7 +57,7 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
     public final var progressUpdates: AsyncStream<ProgressUpdate> { counter.updates }
 
     // Set only by initialisers.
-    private var counter: MemberProgress
+    private var counter: OperationProgress
     private let batch: Locked<BatchState<Value>>
     private let source: Locked<Source>
 
@@ -73,7 +73,7 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
         self.maximumConcurrency = max(maximumConcurrency, 1)
         batch = Locked(BatchState(policy, expecting: operations.count))
         source = Locked(.operations(operations[...]))
-        counter = MemberProgress(total: operations.count)
+        counter = OperationProgress(ProgressState(ofMembers: operations.count))
         super.init()
         operations.claimAll()
     }
@@ -102,7 +102,7 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
         self.init([], policy: policy, maximumConcurrency: maximumConcurrency)
         batch.withLock { $0 = BatchState(policy, expecting: count) }
         source.withLock { $0 = .sequence(members) }
-        counter = MemberProgress(total: count == 0 ? nil : count)
+        counter = OperationProgress(ProgressState(ofMembers: count == 0 ? nil : count))
     }
 
     /// One result for each member in input order, awaited. A member that did not run has a `CancellationError`.
@@ -135,26 +135,8 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
     /// The work of the batch. The superclass calls this; do not call or override it.
     public final override func run() async throws -> [Result<Value, any Error>] {
         let starter = MemberStarter.ofCurrentOperation
-        await withTaskGroup(of: Bool.self) { group in
-            var running = 0
-            while !Task.isCancelled {
-                // A place first: a sequence makes the next operation when that can begin.
-                if running == maximumConcurrency {
-                    running -= 1
-                    if await group.next() == true { break }
-                }
-                guard let member = await nextMember() else { break }
-                guard let place = batch.withLock({ $0.begin() }) else {
-                    member.discard()
-                    break
-                }
-                running += 1
-                group.addTask { await self.run(member, at: place, by: starter) }
-            }
-            if batch.withLock({ $0.isDecided }) { group.cancelAll() }
-            while let isDecided = await group.next() {
-                if isDecided { group.cancelAll() }
-            }
+        await runMembers(atMost: maximumConcurrency, next: beginMember) {
+            await self.run($0.member, at: $0.place, by: starter)
         }
         try Task.checkCancellation()
         if let failure = batch.withLock({ $0.failure }) { throw failure }
@@ -166,13 +148,21 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
         _ member: AsynchronousOperation<Value>, at place: Int, by starter: MemberStarter
     ) async -> Bool {
         await counter.count(member) { await member.runAsLink(by: starter) }
-        return batch.withLock { $0.end(place, member.result ?? .failure(CancellationError())) }
+        return batch.withLock { $0.end(place, member.finalResult) }
     }
 
-    /// The next member. Only the Task of the batch calls this, outside of the lock if a sequence makes the member.
-    private func nextMember() async -> AsynchronousOperation<Value>? {
-        guard case .sequence(let members) = source.withLock({ $0 }) else { return takeMember() }
-        return await members.next(isolation: members.actor)
+    /// Begins the next member. Only the Task of the batch calls this, outside of the lock if a sequence makes the member.
+    private func beginMember() async -> (member: AsynchronousOperation<Value>, place: Int)? {
+        let next: AsynchronousOperation<Value>?
+        if case .sequence(let members) = source.withLock({ $0 }) {
+            next = await members.next(isolation: members.actor)
+        } else {
+            next = takeMember()
+        }
+        guard let member = next else { return nil }
+        if let place = batch.withLock({ $0.begin() }) { return (member, place) }
+        member.discard()
+        return nil
     }
 
     /// Takes the next member of an array.
@@ -189,7 +179,7 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
     final override func willAnnounce(_ ending: OperationLifecycle.Ending) {
         // Members that did not begin.
         while let member = takeMember() { member.discard() }
-        counter.end()
+        counter.change { $0.end() }
     }
 }
 
@@ -234,14 +224,13 @@ struct BatchState<Value: Sendable>: Sendable {
     mutating func end(_ place: Int, _ result: Result<Value, any Error>) -> Bool {
         outcomes[place] = result
         let wasDecided = isDecided
-        switch (result, policy) {
-        case (.success, .quorum(let needed)):
+        switch result {
+        case .success:
             successCount += 1
-            if successCount >= needed { isDecided = true }
-        case (.success, _): successCount += 1
+            if case .quorum(let needed) = policy, successCount >= needed { isDecided = true }
         // A member that was skipped did not fail.
-        case (.failure(let error), _) where RequestError.Code.skipped ~= error: break
-        case (.failure(let error), _):
+        case .failure(let error) where RequestError.Code.skipped ~= error: break
+        case .failure(let error):
             firstError = firstError ?? error
             if policy == .failFast { isDecided = true }
         }

@@ -41,7 +41,7 @@ extension AsynchronousOperation {
 open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
     private let links: Locked<Links>
     /// Made when somebody asks for it.
-    private let counter = Locked<MemberProgress?>(nil)
+    private let counter = Locked<OperationProgress?>(nil)
 
     private enum Links {
         case waits(first: any StartableOperation, makeNext: @Sendable () async throws -> AsynchronousOperation<Value>)
@@ -64,7 +64,7 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
     }
 
     deinit {
-        releaseChain(of: takeLinks())
+        releaseChain(of: takeFirst())
     }
 
     /// Counts the links that have ended. A first link that is a chain too counts as its own links, to any depth. Cancelling the
@@ -78,10 +78,10 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
     /// update. The stream ends with the chain, and its last element is the final count. Each access makes its own stream.
     public final var progressUpdates: AsyncStream<ProgressUpdate> { knownCounter.updates }
 
-    private var knownCounter: MemberProgress {
+    private var knownCounter: OperationProgress {
         let count = linkCount
         let known = counter.withLock { counter in
-            let known = counter ?? MemberProgress(total: count)
+            let known = counter ?? OperationProgress(ProgressState(ofMembers: count))
             counter = known
             return known
         }
@@ -90,9 +90,11 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
         return known
     }
 
-    private static func end(_ counter: MemberProgress, after ending: OperationLifecycle.Ending) {
-        if case .succeeded = ending { counter.complete() }
-        counter.end()
+    private static func end(_ counter: OperationProgress, after ending: OperationLifecycle.Ending) {
+        counter.change { state in
+            if case .succeeded = ending { state.succeed() }
+            state.end()
+        }
     }
 
     /// How many links the chain would run when started now.
@@ -122,11 +124,7 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
 
     /// Runs the first link and makes the next one. When this returns, the first link is no longer held.
     private func next(by starter: MemberStarter) async throws -> AsynchronousOperation<Value> {
-        let links = links.withLock { links in
-            defer { links = .runs }
-            return links
-        }
-        guard case .waits(let first, let makeNext) = links else {
+        guard case .waits(let first, let makeNext) = takeLinks() else {
             preconditionFailure("The superclass runs an operation once.")
         }
         await runWithInnerLinks(first, by: starter)
@@ -156,21 +154,22 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
     override func willAnnounce(_ ending: OperationLifecycle.Ending) {
         if let counter = counter.withLock({ $0 }) { Self.end(counter, after: ending) }
         // A chain that did not begin ends its first link, unless something else may run that.
-        guard case .waits(let first, _) = links.withLock({ $0 }) else { return }
-        first.discardUnlessTaken()
+        if case .waits(let first, _) = links.withLock({ $0 }), first.claim() { first.discard() }
     }
 
     override func takeDependencies() -> [Operation] {
-        super.takeDependencies() + takeLinks()
+        super.takeDependencies() + takeFirst()
     }
 
-    private func takeLinks() -> [Operation] {
-        let links = links.withLock { links in
+    private func takeFirst() -> [Operation] {
+        if case .waits(let first, _) = takeLinks() { [first] } else { [] }
+    }
+
+    private func takeLinks() -> Links {
+        links.withLock { links in
             defer { links = .runs }
             return links
         }
-        guard case .waits(let first, _) = links else { return [] }
-        return [first]
     }
 }
 

@@ -39,34 +39,12 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
     public struct HasStarted: Error, Hashable {}
 
     private struct State {
-        enum Phase {
-            case collects
-            /// Members run, or all have ended. The error is the first one.
-            case runs(firstError: (any Error)?)
-        }
-
-        var phase = Phase.collects
         /// The members that have not begun.
         var members: ArraySlice<Operation>
-
-        /// Adds a member. Returns `false` if it is too late.
-        mutating func add(_ operation: Operation) -> Bool {
-            guard case .collects = phase else { return false }
-            members.append(operation)
-            return true
-        }
-
-        mutating func begin() {
-            if case .collects = phase { phase = .runs(firstError: nil) }
-        }
-
-        mutating func note(_ error: any Error) {
-            if case .runs(nil) = phase { phase = .runs(firstError: error) }
-        }
-
-        var firstError: (any Error)? {
-            if case .runs(let error) = phase { error } else { nil }
-        }
+        /// Whether it is too late to add members.
+        var hasBegun = false
+        /// The error of the first member that failed.
+        var firstError: (any Error)?
     }
 
     /// In which order the members run.
@@ -76,7 +54,7 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
     public final let policy: Policy
 
     private let group: Locked<State>
-    private let counter: MemberProgress
+    private let counter: OperationProgress
 
     /// Makes a group.
     ///
@@ -88,7 +66,7 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
         self.order = order
         self.policy = policy
         group = Locked(State(members: operations[...]))
-        counter = MemberProgress(total: operations.count)
+        counter = OperationProgress(ProgressState(ofMembers: operations.count))
         super.init()
         operations.claimAll()
     }
@@ -108,9 +86,13 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
     /// - Throws: ``HasStarted`` once the group runs.
     public final func add(_ operation: Operation) throws {
         // It counts before it can end.
-        counter.expect(1)
-        guard group.withLock({ $0.add(operation) }) else {
-            counter.expect(-1)
+        counter.change { $0.expect(1) }
+        let isAdded = group.withLock { state in
+            if !state.hasBegun { state.members.append(operation) }
+            return !state.hasBegun
+        }
+        guard isAdded else {
+            counter.change { $0.expect(-1) }
             throw HasStarted()
         }
         [operation].claimAll()
@@ -118,38 +100,19 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
 
     /// The work of the group. The superclass calls this; do not call or override it.
     public final override func run() async throws {
-        group.withLock { $0.begin() }
+        group.withLock { $0.hasBegun = true }
         let starter = MemberStarter.ofCurrentOperation
-        switch order {
-        case .serial: await runSerially(by: starter)
-        case .concurrent: await runConcurrently(by: starter)
-        }
+        await runMembers(atMost: order == .serial ? 1 : .max, next: takeMember) { await self.run($0, by: starter) }
         try Task.checkCancellation()
         if let error = group.withLock({ $0.firstError }) { throw error }
-    }
-
-    private func runSerially(by starter: MemberStarter) async {
-        while !Task.isCancelled, let member = takeMember() {
-            if await run(member, by: starter) { return }
-        }
-    }
-
-    private func runConcurrently(by starter: MemberStarter) async {
-        await withTaskGroup(of: Bool.self) { tasks in
-            while let member = takeMember() {
-                tasks.addTask { await self.run(member, by: starter) }
-            }
-            while let stopsOthers = await tasks.next() {
-                if stopsOthers { tasks.cancelAll() }
-            }
-        }
     }
 
     /// Runs a member to its end. Returns whether it stops the others.
     private func run(_ member: Operation, by starter: MemberStarter) async -> Bool {
         await counter.count(member) { await member.runAsMember(by: starter) }
-        guard let error = member.failureOfMember else { return false }
-        group.withLock { $0.note(error) }
+        // A member that was skipped did not fail.
+        guard let error = member.failureOfFinished, !(RequestError.Code.skipped ~= error) else { return false }
+        group.withLock { $0.firstError = $0.firstError ?? error }
         return policy == .failFast
     }
 
@@ -160,10 +123,10 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
     final override var takesPlace: Bool { false }
 
     final override func willAnnounce(_ ending: OperationLifecycle.Ending) {
-        group.withLock { $0.begin() }
+        group.withLock { $0.hasBegun = true }
         // Members that did not begin.
         while let member = takeMember() { member.discard() }
-        counter.end()
+        counter.change { $0.end() }
     }
 }
 
@@ -201,26 +164,24 @@ public func all<each Value: Sendable>(
 ) -> AsynchronousOperation<(repeat each Value)> {
     var members: [Operation] = []
     repeat members.append(each operation)
-    return JoinedOperation(members) { (repeat try (each operation).finishedValue) }
+    return JoinedOperation(members) { (repeat try (each operation).finalResult.get()) }
 }
 
 /// Operations that run at once, and what is made of their values.
 // Unchecked like its superclass. Its properties are constants.
 private final class JoinedOperation<Value: Sendable>: AsynchronousOperation<Value>, @unchecked Sendable {
-    private let members: [Operation]
+    private let group: RequestGroup
     private let join: @Sendable () throws -> Value
 
     init(_ members: [Operation], _ join: @escaping @Sendable () throws -> Value) {
-        self.members = members
+        group = RequestGroup(members, order: .concurrent)
         self.join = join
         super.init()
-        members.claimAll()
     }
 
     override func run() async throws -> Value {
-        let group = RequestGroup(members, order: .concurrent)
         await group.runAsLink(by: .ofCurrentOperation)
-        try group.finishedValue
+        try group.finalResult.get()
         return try join()
     }
 
@@ -228,16 +189,6 @@ private final class JoinedOperation<Value: Sendable>: AsynchronousOperation<Valu
 
     override func willAnnounce(_ ending: OperationLifecycle.Ending) {
         // The operation may have ended before its start.
-        for member in members where !member.isFinished { member.discard() }
-    }
-}
-
-extension AsynchronousOperation {
-    /// The value of an operation that has finished.
-    fileprivate var finishedValue: Success {
-        get throws {
-            guard let result else { throw CancellationError() }
-            return try result.get()
-        }
+        if !group.isFinished { group.discard() }
     }
 }

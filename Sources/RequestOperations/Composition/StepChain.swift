@@ -66,14 +66,14 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
     }
 
     private let chain: Locked<State>
-    private let counter: MemberProgress
+    private let counter: OperationProgress
 
     /// Makes a chain.
     ///
     /// - Parameter steps: The steps, in order. Without steps the chain succeeds.
     public init(_ steps: [Step]) {
         chain = Locked(State(steps: steps[...]))
-        counter = MemberProgress(total: steps.count)
+        counter = OperationProgress(ProgressState(ofMembers: steps.count))
         super.init()
     }
 
@@ -107,11 +107,11 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
             switch await run(step, after: last, by: starter) {
             case .value(let value): last = value
             case .skipped: break
-            case .stopped: return outcome(with: last)
+            case .stopped: return ChainOutcome(value: last, steps: results)
             case .failed(let error): throw error
             }
         }
-        return outcome(with: last)
+        return ChainOutcome(value: last, steps: results)
     }
 
     /// Asks a step what it does, does that, and notes its result.
@@ -122,7 +122,10 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
         case .run(let operation):
             return await counter.count(operation) {
                 await operation.runAsLink(by: starter)
-                return note(operation.stepResult)
+                switch operation.finalResult {
+                case .success(let value): return note(.value(value))
+                case .failure(let error): return note(.failed(error))
+                }
             }
         case .skip: return count(.skipped)
         case .stop: return count(.stopped)
@@ -132,7 +135,7 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
 
     /// Notes the result of a step that ran no operation, and counts the step.
     private func count(_ result: ChainStepResult<Value>) -> ChainStepResult<Value> {
-        defer { counter.countOne() }
+        defer { counter.countEnd() }
         return note(result)
     }
 
@@ -141,31 +144,17 @@ open class StepChain<Value: Sendable>: AsynchronousOperation<ChainOutcome<Value>
         return result
     }
 
-    private func outcome(with last: Value?) -> ChainOutcome<Value> {
-        counter.complete()
-        return ChainOutcome(value: last, steps: results)
-    }
-
     final override var takesPlace: Bool { false }
 
     final override func willAnnounce(_ ending: OperationLifecycle.Ending) {
         // We free the steps, which may hold much, outside the lock.
-        let rest = chain.withLock { state in
+        _ = chain.withLock { state in
             defer { state.steps = [] }
             return state.steps
         }
-        withExtendedLifetime(rest) {}
-        counter.end()
-    }
-}
-
-extension AsynchronousOperation {
-    /// The result of a finished operation of a step.
-    fileprivate var stepResult: ChainStepResult<Success> {
-        switch result {
-        case .success(let value): .value(value)
-        case .failure(let error): .failed(error)
-        case nil: .failed(CancellationError())
+        counter.change { state in
+            if case .succeeded = ending { state.succeed() }
+            state.end()
         }
     }
 }

@@ -1,60 +1,152 @@
-/// The `Progress` of one operation, in bytes of the request's and the response's body, and its updates.
+/// The progress of an operation, and its updates. A request counts bytes. A batch, a group and a chain count their members.
 ///
-/// It never decreases. A later attempt counts once it is further than the earlier ones.
-// Unchecked like its superclass, which has the lock. The other properties have locks of their own.
-final class OperationProgress: LockedProgress, @unchecked Sendable {
-    private let state = Locked(ProgressState())
-    private let updates = Broadcast(ProgressUpdate())
+/// A million members must not need a million progress objects. So a running member is followed only if somebody asked
+/// for the progress before the member began.
+final class OperationProgress: Sendable {
+    private struct State {
+        var progress: ProgressState
+        /// Made when somebody asks for it.
+        var tree: LockedProgress?
+        /// Made when somebody asks for updates.
+        var broadcast: Broadcast<ProgressUpdate>?
 
-    /// Makes the progress of an operation. Its total is unknown until an attempt reports it.
+        /// The tree, if its total is known. On Linux the fraction of an unknown total with children is 0 for ever.
+        var treeForChildren: LockedProgress? { progress.update.total == nil ? nil : tree }
+    }
+
+    private let state: Locked<State>
+    /// Keeps the changes of the tree in their order. Recursive, because an observer of the tree may read the progress.
+    private let order = NSRecursiveLock()
+
+    init(_ progress: ProgressState) {
+        state = Locked(State(progress: progress))
+    }
+
+    // MARK: Watching
+
+    /// The `Progress`. A member that runs is a child of it.
     ///
     /// - Parameter cancel: Cancels the operation, when the progress is cancelled.
-    init(cancel: @escaping @Sendable () -> Void) {
-        super.init()
-        totalUnitCount = -1
-        isPausable = false
-        cancellationHandler = cancel
+    func tree(cancel: @escaping @Sendable () -> Void) -> Progress {
+        state.withLock { state in
+            if let tree = state.tree { return tree }
+            let tree = LockedProgress()
+            tree.totalUnitCount = -1
+            tree.isPausable = false
+            tree.cancellationHandler = cancel
+            tree.copy(state.progress, withCount: true)
+            state.tree = tree
+            return tree
+        }
     }
 
     /// The present state and each change, of which only the newest is kept. It ends with the operation.
-    func stream() -> AsyncStream<ProgressUpdate> { updates.stream() }
-
-    /// A new attempt begins.
-    func beginAttempt() {
-        state.withLock { $0.beginAttempt() }
+    var updates: AsyncStream<ProgressUpdate> {
+        let (broadcast, isOver) = state.withLock { state in
+            let known = state.broadcast ?? Broadcast(state.progress.update, number: state.progress.number)
+            state.broadcast = known
+            return (known, state.progress.isOver)
+        }
+        if isOver { broadcast.end() }
+        return broadcast.stream()
     }
 
-    /// Takes in how far the transfer of an attempt has come.
-    func report(_ transfer: TransferProgress, at moment: Duration) {
-        let news = state.withLock { $0.report(transfer, at: moment) ? $0 : nil }
-        if let news { publish(news) }
+    // MARK: Counting
+
+    /// Changes the progress, and reports that.
+    func change(_ change: (inout ProgressState) -> Void) {
+        _ = send(change)
+        copy()
     }
 
-    /// The operation has succeeded: everything is there.
-    func finish() {
-        let news = state.withLock { $0.finish() ? $0 : nil }
-        if let news { publish(news) }
-        end()
+    /// Runs a member, and counts it when it has ended. If it reports its progress, that counts in part while it runs.
+    ///
+    /// - Parameters:
+    ///   - member: The member.
+    ///   - run: Runs the member to its end.
+    /// - Returns: What `run` returns.
+    func count<Result>(_ member: Operation, while run: () async -> Result) async -> Result {
+        let (tree, isWatched) = state.withLock { ($0.treeForChildren, $0.tree != nil || $0.broadcast != nil) }
+        guard isWatched, let updates = (member as? any ProgressReporting)?.progressUpdates else {
+            defer { countEnd(of: member) }
+            return await run()
+        }
+        let child = tree?.newChild()
+        async let reports: Void = follow(updates, of: member, child)
+        let result = await run()
+        await reports
+        countEnd(of: member, child)
+        return result
     }
 
-    /// The operation has ended, so nothing follows.
-    func end() {
-        updates.end()
+    private func follow(_ updates: AsyncStream<ProgressUpdate>, of member: Operation, _ child: LockedProgress?) async {
+        for await update in updates {
+            guard let fraction = update.fraction, fraction < 1 else { continue }
+            _ = send { $0.report(fraction, of: ObjectIdentifier(member)) }
+            child?.advance(to: fraction)
+        }
     }
 
-    private func publish(_ news: ProgressState) {
-        let update = news.update
+    /// Counts a member that has ended, or one that did not run.
+    func countEnd(of member: Operation? = nil, _ child: LockedProgress? = nil) {
+        let tree = send { $0.end(member.map { ObjectIdentifier($0) }) }
+        // The completed child adds its unit to the tree.
+        if let child = child ?? tree?.newChild() { child.completedUnitCount = child.totalUnitCount } else { copy() }
+    }
+
+    /// Changes the progress and sends the update. Returns the tree for a child, as it was at the change.
+    private func send(_ change: (inout ProgressState) -> Void) -> LockedProgress? {
+        let (tree, broadcast, progress) = state.withLock { state in
+            change(&state.progress)
+            return (state.treeForChildren, state.broadcast, state.progress)
+        }
+        // The broadcast drops an update whose number is that of the last one.
+        broadcast?.send(progress.update, number: progress.number)
+        if progress.isOver { broadcast?.end() }
+        return tree
+    }
+
+    /// Copies to the tree what no child reports. The count of members is that only while there is no total, or at the end.
+    private func copy() {
+        order.withLock {
+            let (tree, progress) = state.withLock { ($0.tree, $0.progress) }
+            let hasChildren = progress.countsMembers && progress.update.total != nil && !progress.isOver
+            tree?.copy(progress, withCount: !hasChildren)
+        }
+    }
+}
+
+extension LockedProgress {
+    /// Makes a child that stands for one unit of this progress.
+    fileprivate func newChild() -> LockedProgress {
+        let child = LockedProgress(guardedBy: lock)
+        child.totalUnitCount = 1000
+        addChild(child, withPendingUnitCount: 1)
+        return child
+    }
+
+    /// Sets how far a child has come. It never goes back.
+    fileprivate func advance(to fraction: Double) {
+        completedUnitCount = max(completedUnitCount, Int64(fraction * Double(totalUnitCount)))
+    }
+
+    fileprivate func copy(_ progress: ProgressState, withCount: Bool) {
+        let update = progress.update
         lock.withLock {
-            // Two threads may arrive here in the wrong order.
-            guard update.completed >= completedUnitCount else { return }
             if let total = update.total { totalUnitCount = total }
-            completedUnitCount = update.completed
+            if withCount { completedUnitCount = update.completed }
             setUserInfoObject(update.throughput.map { Int(min($0, 9e18)) }, forKey: .throughputKey)
             setUserInfoObject(update.timeLeft.map(\.inSeconds), forKey: .estimatedTimeRemainingKey)
         }
-        updates.send(update, number: news.number)
     }
 }
+
+/// An operation that reports its progress.
+protocol ProgressReporting {
+    var progressUpdates: AsyncStream<ProgressUpdate> { get }
+}
+
+extension URLRequestOperation: ProgressReporting {}
 
 /// How far an operation has come, and how fast it is.
 ///
@@ -97,41 +189,81 @@ public struct ProgressUpdate: Sendable, Hashable {
     }
 }
 
-/// The progress of one operation over all its attempts. A pure value.
+/// The progress of an operation over all its attempts or members. A pure value.
 struct ProgressState: Sendable {
+    /// Whether it counts members, and not bytes.
+    let countsMembers: Bool
     /// The update that listeners get.
-    private(set) var update = ProgressUpdate()
-    /// The number of the update, from 1.
+    private(set) var update = ProgressUpdate() {
+        didSet { if update != oldValue { number += 1 } }
+    }
+    /// The number of the last change.
     private(set) var number = 0
+    /// Whether nothing more is counted.
+    private(set) var isOver = false
     private var meter = ThroughputMeter()
+    /// The done parts of the members that run.
+    private var parts: [ObjectIdentifier: Double] = [:] {
+        didSet { update.running = parts.values.reduce(0, +) }
+    }
+
+    /// The progress of a request.
+    init() {
+        countsMembers = false
+    }
+
+    /// The progress of an operation with members. Their number is `nil` while it is unknown.
+    init(ofMembers total: Int?) {
+        countsMembers = true
+        update = ProgressUpdate(total: total.map { Int64($0) })
+    }
+
+    /// Everything is there. An operation without a body counts as one unit. Members that need not run count too.
+    mutating func succeed() {
+        let whole = countsMembers ? max(update.total ?? 0, update.completed) : max(update.completed, 1)
+        (update.completed, update.total) = (whole, whole)
+    }
+
+    /// Nothing more is counted. A number of members that was unknown or too low becomes right.
+    mutating func end() {
+        if countsMembers { update.total = max(update.total ?? 0, update.completed) }
+        isOver = true
+    }
+
+    // MARK: A request
 
     /// A new attempt begins. Its reports count once it is further than the earlier ones.
     mutating func beginAttempt() {
-        meter.restart()
+        meter = ThroughputMeter()
     }
 
-    /// Takes in how far the transfer of an attempt has come. Returns `false` if that changes nothing.
-    mutating func report(_ transfer: TransferProgress, at moment: Duration) -> Bool {
+    /// Takes in how far the transfer of an attempt has come. The progress never goes back.
+    mutating func report(_ transfer: TransferProgress, at moment: Duration) {
         let completed = transfer.bytesSent.adding(transfer.bytesReceived)
         meter.note(completed, at: moment)
         let furthest = max(completed, update.completed)
         let total = transfer.total.map { max($0, furthest) } ?? update.total
-        guard furthest > update.completed || total != update.total || total == nil else { return false }
-        update.total = total
-        update.completed = furthest
-        update.throughput = meter.bytesPerSecond
-        number += 1
-        return true
+        guard !isOver, furthest > update.completed || total != update.total || total == nil else { return }
+        update = ProgressUpdate(completed: furthest, total: total, throughput: meter.bytesPerSecond)
     }
 
-    /// The operation has succeeded: everything is there. An operation without a body counts as one unit. Returns `false` if
-    /// that changes nothing.
-    mutating func finish() -> Bool {
-        let whole = max(update.completed, 1)
-        guard update.completed != whole || update.total != whole else { return false }
-        (update.completed, update.total) = (whole, whole)
-        number += 1
-        return true
+    // MARK: Members
+
+    /// Changes the number of members.
+    mutating func expect(_ count: Int64) {
+        update.total = update.total.map { $0 + count }
+    }
+
+    /// A running member has come so far, from 0 to 1. A part that gets smaller, because the length of a body became known, is
+    /// ignored.
+    mutating func report(_ fraction: Double, of member: ObjectIdentifier) {
+        if fraction > parts[member] ?? 0 { parts[member] = fraction }
+    }
+
+    /// A member has ended, or need not run.
+    mutating func end(_ member: ObjectIdentifier?) {
+        update.completed += 1
+        if let member, parts[member] != nil { parts[member] = nil }
     }
 }
 
@@ -161,11 +293,6 @@ struct ThroughputMeter: Sendable {
     private static let spacing = Duration.milliseconds(200)
     /// A shorter time says nothing about a speed.
     private static let shortest = Duration.milliseconds(10)
-
-    /// A new attempt begins.
-    mutating func restart() {
-        samples = []
-    }
 
     /// Takes in how many bytes the attempt has moved at a moment.
     mutating func note(_ bytes: Int64, at moment: Duration) {

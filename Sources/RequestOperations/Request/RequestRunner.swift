@@ -135,25 +135,27 @@ final class RequestRunner: IdempotencyKeySource {
     func complete(_ task: inout TransportTask, isProcessedByAdapters: Bool) {
         task.complete(from: settings, isProcessedByAdapters: isProcessedByAdapters)
         guard let progress = requestState.withLock({ $0.progress }) else { return }
-        progress.beginAttempt()
+        progress.change { $0.beginAttempt() }
         let isUpload = task.isUpload
         task.onProgress = { [listener = task.onProgress, clock = configuration.requestClock] transfer in
-            progress.report(isUpload ? transfer.ofBodySent : transfer, at: clock.now)
+            let moment = clock.now
+            progress.change { $0.report(isUpload ? transfer.ofBodySent : transfer, at: moment) }
             listener?(transfer)
         }
     }
 
     /// The progress of the operation.
-    ///
-    /// - Parameter cancel: Cancels the operation, when the progress is cancelled.
-    func progress(cancel: @escaping @Sendable () -> Void) -> OperationProgress {
-        let known = requestState.withLock { $0.progress } ?? OperationProgress(cancel: cancel)
-        let (progress, isComplete, isOver) = requestState.withLock {
-            ($0.keep(known), $0.hasSucceeded, $0.isStopped)
+    var progress: OperationProgress {
+        let (progress, isComplete, isOver) = requestState.withLock { state in
+            let progress = state.progress ?? OperationProgress(ProgressState())
+            state.progress = progress
+            return (progress, state.hasSucceeded, state.isStopped)
         }
-        if isComplete { progress.finish() }
-        // A request that was stopped reports nothing more.
-        if isOver { progress.end() }
+        progress.change { state in
+            if isComplete { state.succeed() }
+            // A request that was stopped reports nothing more.
+            if isComplete || isOver { state.end() }
+        }
         return progress
     }
 
@@ -273,8 +275,9 @@ final class RequestRunner: IdempotencyKeySource {
             ($0.end(error, at: moment), $0.progress, $0.events)
         }
         remains.free()
-        if let progress {
-            if error == nil { progress.finish() } else { progress.end() }
+        progress?.change { state in
+            if error == nil { state.succeed() }
+            state.end()
         }
         emit(.ended(error), to: listeners)
     }

@@ -53,7 +53,7 @@ struct RequestState: Sendable {
     /// The alarm at the deadline.
     private var alarm: Alarm?
     /// What shows the progress of the attempts, once someone has asked for it.
-    private(set) var progress: OperationProgress?
+    var progress: OperationProgress?
     /// The events, if something listens to them or has done so.
     private(set) var events: EventDelivery?
 
@@ -95,12 +95,6 @@ struct RequestState: Sendable {
         guard !isStopped else { return false }
         self.alarm = alarm
         return true
-    }
-
-    /// Keeps what shows the progress, unless there is something already. Returns what is kept.
-    mutating func keep(_ new: OperationProgress) -> OperationProgress {
-        if progress == nil { progress = new }
-        return progress ?? new
     }
 
     /// The events, for a new listener.

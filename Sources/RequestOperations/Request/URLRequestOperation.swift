@@ -70,7 +70,7 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
     ///
     /// An upload counts only the body that it sends, so its total is known from the first byte. That is an
     /// ``UploadOperation``, an upload of a client, a multipart form, and a ``TransportTask/upload(_:from:)``.
-    public final var progress: Progress { runner.progress { [weak self] in self?.cancel() } }
+    public final var progress: Progress { runner.progress.tree { [weak self] in self?.cancel() } }
 
     /// How far the operation has come, and how fast it is, as it changes.
     ///
@@ -81,9 +81,7 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
     /// The first element is the present state. A slow reader gets only the newest one. The stream ends with the operation. Its
     /// last element is the last state, which is complete after a success. The notes at ``progress`` apply. Every
     /// call makes a stream of its own. Dropping a stream does not cancel the operation.
-    public final var progressUpdates: AsyncStream<ProgressUpdate> {
-        runner.progress { [weak self] in self?.cancel() }.stream()
-    }
+    public final var progressUpdates: AsyncStream<ProgressUpdate> { runner.progress.updates }
 
     // MARK: Override points
 

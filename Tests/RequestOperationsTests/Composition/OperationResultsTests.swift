@@ -92,10 +92,10 @@ import Testing
     }
 
     @Test func `An operation that comes after a cancel ends without running`() async throws {
-        let line = ResultLine<Int>(on: OperationQueue(), atMost: 2, in: .ofEnds)
-        line.cancel()
+        let results = ResultQueue<Int>(on: OperationQueue(), atMost: 2, in: .ofEnds)
+        results.cancel()
         let late = Work { 1 }
-        line.begin(late)
+        results.begin(late)
         await eventually { late.isFinished && late.isCancelled }
     }
 

@@ -38,36 +38,42 @@ import Testing
     }
 
     @Test func `It counts both bodies`() {
-        let progress = OperationProgress {}
-        progress.report(TransferProgress(bytesSent: 3, bytesToSend: 3, bytesReceived: 2, bytesToReceive: 7), at: .zero)
+        let state = OperationProgress(ProgressState())
+        let progress = state.tree {}
+        state.change {
+            $0.report(TransferProgress(bytesSent: 3, bytesToSend: 3, bytesReceived: 2, bytesToReceive: 7), at: .zero)
+        }
         #expect(progress.completedUnitCount == 5 && progress.totalUnitCount == 10)
     }
 
     @Test func `It never goes back`() {
-        let progress = OperationProgress {}
-        progress.report(report(8, of: 10), at: .zero)
-        progress.report(report(2, of: 10), at: .zero)
+        let state = OperationProgress(ProgressState())
+        let progress = state.tree {}
+        state.change { $0.report(report(8, of: 10), at: .zero) }
+        state.change { $0.report(report(2, of: 10), at: .zero) }
         #expect(progress.completedUnitCount == 8)
-        progress.report(report(9, of: 10), at: .zero)
+        state.change { $0.report(report(9, of: 10), at: .zero) }
         #expect(progress.completedUnitCount == 9)
     }
 
     @Test func `It is never more than whole`() {
-        let progress = OperationProgress {}
+        let state = OperationProgress(ProgressState())
+        let progress = state.tree {}
         // A large upload that a 303 redirects to a small download.
-        progress.report(TransferProgress(bytesSent: 1_000_000, bytesToSend: 1_000_000), at: .zero)
-        progress.report(report(10, of: 1000), at: .zero)
+        state.change { $0.report(TransferProgress(bytesSent: 1_000_000, bytesToSend: 1_000_000), at: .zero) }
+        state.change { $0.report(report(10, of: 1000), at: .zero) }
         #expect(progress.completedUnitCount <= progress.totalUnitCount)
-        progress.report(report(1000, of: 1000), at: .zero)
+        state.change { $0.report(report(1000, of: 1000), at: .zero) }
         #expect(progress.fractionCompleted <= 1)
     }
 
     @Test func `A later attempt with another length has the total of its own`() {
-        let progress = OperationProgress {}
-        progress.report(report(8, of: 10), at: .zero)
-        progress.report(report(2, of: 100), at: .zero)
+        let state = OperationProgress(ProgressState())
+        let progress = state.tree {}
+        state.change { $0.report(report(8, of: 10), at: .zero) }
+        state.change { $0.report(report(2, of: 100), at: .zero) }
         #expect(progress.completedUnitCount == 8 && progress.totalUnitCount == 100)
-        progress.report(report(3, of: 5), at: .zero)
+        state.change { $0.report(report(3, of: 5), at: .zero) }
         #expect(progress.completedUnitCount == 8 && progress.totalUnitCount == 8)
     }
 

@@ -14,6 +14,11 @@ import Testing
         TransferProgress(bytesReceived: received, bytesToReceive: total)
     }
 
+    private func complete(_ state: inout ProgressState) {
+        state.succeed()
+        state.end()
+    }
+
     private func all(_ updates: AsyncStream<ProgressUpdate>) async -> [ProgressUpdate] {
         var all: [ProgressUpdate] = []
         for await update in updates { all.append(update) }
@@ -24,8 +29,8 @@ import Testing
         var state = ProgressState()
         let transfer = TransferProgress(
             bytesSent: 10, bytesToSend: 10, bytesReceived: .max - 5, bytesToReceive: .max)
-        let isNews = state.report(transfer, at: .zero)
-        #expect(isNews && state.update.total == .max && state.update.completed == .max)
+        state.report(transfer, at: .zero)
+        #expect(state.update.total == .max && state.update.completed == .max)
     }
 
     // MARK: The stream
@@ -64,50 +69,51 @@ import Testing
     }
 
     @Test func `A slow reader gets only the newest`() async {
-        let progress = OperationProgress {}
-        let updates = progress.stream()
-        for received in 1...5 { progress.report(report(Int64(received), of: 10), at: .zero) }
-        progress.end()
+        let progress = OperationProgress(ProgressState())
+        let updates = progress.updates
+        for received in 1...5 { progress.change { $0.report(report(Int64(received), of: 10), at: .zero) } }
+        progress.change { $0.end() }
         #expect(await all(updates) == [ProgressUpdate(completed: 5, total: 10)])
     }
 
     @Test func `Every reader gets the updates`() async {
-        let progress = OperationProgress {}
-        let (first, second) = (progress.stream(), progress.stream())
-        progress.finish()
+        let progress = OperationProgress(ProgressState())
+        let (first, second) = (progress.updates, progress.updates)
+        progress.change(complete)
         #expect(await all(first) == all(second))
     }
 
     @Test func `What comes after the end is not told`() async {
-        let progress = OperationProgress {}
-        progress.finish()
-        progress.report(report(5, of: 10), at: .zero)
-        #expect(await all(progress.stream()) == [ProgressUpdate(completed: 1, total: 1)])
+        let progress = OperationProgress(ProgressState())
+        progress.change(complete)
+        progress.change { $0.report(report(5, of: 10), at: .zero) }
+        #expect(await all(progress.updates) == [ProgressUpdate(completed: 1, total: 1)])
     }
 
     // MARK: Speed
 
     @Test func `The speed and the time left are those of the running attempt`() async throws {
-        let progress = OperationProgress {}
-        progress.beginAttempt()
-        progress.report(report(0, of: 1000), at: .zero)
-        progress.report(report(100, of: 1000), at: .seconds(1))
-        progress.beginAttempt()
-        progress.report(report(500, of: 1000), at: .seconds(100))
-        progress.report(report(550, of: 1000), at: .seconds(101))
-        var updates = progress.stream().makeAsyncIterator()
+        let progress = OperationProgress(ProgressState())
+        progress.change { $0.beginAttempt() }
+        progress.change { $0.report(report(0, of: 1000), at: .zero) }
+        progress.change { $0.report(report(100, of: 1000), at: .seconds(1)) }
+        progress.change { $0.beginAttempt() }
+        progress.change { $0.report(report(500, of: 1000), at: .seconds(100)) }
+        progress.change { $0.report(report(550, of: 1000), at: .seconds(101)) }
+        var updates = progress.updates.makeAsyncIterator()
         let update = try #require(await updates.next())
         #expect(update == ProgressUpdate(completed: 550, total: 1000, throughput: 50))
         #expect(update.fraction == 0.55 && update.timeLeft == .seconds(9))
     }
 
     @Test func `The progress of Foundation has the speed and the time left`() {
-        let progress = OperationProgress {}
-        progress.report(report(0, of: 1000), at: .zero)
-        #expect(progress.userInfo[.throughputKey] == nil)
-        progress.report(report(100, of: 1000), at: .seconds(1))
-        #expect(progress.userInfo[.throughputKey] as? Int == 100)
-        #expect(progress.userInfo[.estimatedTimeRemainingKey] as? Double == 9)
+        let progress = OperationProgress(ProgressState())
+        let tree = progress.tree {}
+        progress.change { $0.report(report(0, of: 1000), at: .zero) }
+        #expect(tree.userInfo[.throughputKey] == nil)
+        progress.change { $0.report(report(100, of: 1000), at: .seconds(1)) }
+        #expect(tree.userInfo[.throughputKey] as? Int == 100)
+        #expect(tree.userInfo[.estimatedTimeRemainingKey] as? Double == 9)
     }
 
     @Test func `The time left is known and finite`() {

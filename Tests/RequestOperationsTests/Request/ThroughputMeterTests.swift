@@ -31,17 +31,6 @@ import Testing
         #expect(speed((0, 0), (1000, 1), (0, 2), (50, 3)) == 50)
     }
 
-    @Test func `A new attempt is measured for itself`() {
-        var meter = ThroughputMeter()
-        meter.note(0, at: .zero)
-        meter.note(1000, at: .seconds(1))
-        meter.restart()
-        #expect(meter.bytesPerSecond == nil)
-        meter.note(5000, at: .seconds(9))
-        meter.note(5010, at: .seconds(10))
-        #expect(meter.bytesPerSecond == 10)
-    }
-
     @Test func `Many reports are measured like few`() {
         var meter = ThroughputMeter()
         for step in 0...1000 { meter.note(Int64(step), at: .milliseconds(step * 10)) }
