@@ -79,7 +79,7 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
     public final var progressUpdates: AsyncStream<ProgressUpdate> { knownCounter.updates }
 
     private var knownCounter: OperationProgress {
-        let count = linkCount
+        let count = withInnerLinks.count
         let known = counter.withLock { counter in
             let known = counter ?? OperationProgress(ProgressState(ofMembers: count))
             counter = known
@@ -95,17 +95,6 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
             if case .succeeded = ending { state.succeed() }
             state.end()
         }
-    }
-
-    /// How many links the chain would run when started now.
-    private var linkCount: Int {
-        var count = 1
-        var chain: (any Chain)? = self
-        while let inner = chain?.unstartedFirst {
-            count += 1
-            chain = inner as? any Chain
-        }
-        return count
     }
 
     /// Runs a link. Counts it if somebody has asked for the progress.
@@ -127,18 +116,12 @@ open class RequestChain<Value: Sendable>: AsynchronousOperation<Value>, @uncheck
         guard case .waits(let first, let makeNext) = takeLinks() else {
             preconditionFailure("The superclass runs an operation once.")
         }
-        await runWithInnerLinks(first, by: starter)
+        // If that is a chain too, its own first link runs before it, and so on, from the innermost outwards. So each chain finds
+        // its first link finished. If each chain ran the one inside it, ten thousand could run at once.
+        var links = first.withInnerLinks
+        while let link = links.popLast() { await runLink(link, by: starter) }
         try Task.checkCancellation()
         return try await makeNext()
-    }
-
-    /// Runs the first link of a chain. If that is a chain too, its own first link runs before it, and so on, from the
-    /// innermost outwards. So each chain finds its first link finished. If each chain ran the one inside it, ten
-    /// thousand could run at once.
-    private func runWithInnerLinks(_ first: any StartableOperation, by starter: MemberStarter) async {
-        var links = [first]
-        while let chain = links.last as? any Chain, let inner = chain.unstartedFirst { links.append(inner) }
-        while let link = links.popLast() { await runLink(link, by: starter) }
     }
 
     /// The first link, if the chain would run it when started now.
@@ -179,3 +162,12 @@ protocol Chain: StartableOperation {
 }
 
 extension RequestChain: Chain {}
+
+extension StartableOperation {
+    /// The operation and, if it is a chain, the first links that have not begun: its own, that of this link, and so on.
+    fileprivate var withInnerLinks: [any StartableOperation] {
+        var links: [any StartableOperation] = [self]
+        while let chain = links.last as? any Chain, let inner = chain.unstartedFirst { links.append(inner) }
+        return links
+    }
+}

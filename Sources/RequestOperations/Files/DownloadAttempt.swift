@@ -24,7 +24,7 @@ struct DownloadAttempt: Sendable {
             return try await send(task, asking: asked, over: transport, onHead)
         } catch let failure as TransferFailure where failure.error is AskForWhole {
             var whole = task
-            RangeRequest.withdraw(from: &whole.request)
+            for field in ["Range", "If-Range"] { whole.request.setValue(nil, forHTTPHeaderField: field) }
             return try await send(whole, asking: nil, over: transport, onHead)
         }
     }

@@ -183,17 +183,12 @@ struct DownloadState {
 
     /// The operation has ended. Returns the partial file that it leaves.
     mutating func end() -> PartialFile? {
-        switch phase {
-        case .empty, .moved, .over:
-            phase = .over
-            return nil
-        case .partial(let file):
-            phase = .over
-            return file
-        case .moving(let file, _):
+        if case .moving(let file, _) = phase {
             phase = .moving(file, isOver: true)
             return nil
         }
+        defer { phase = .over }
+        return file
     }
 }
 

@@ -27,12 +27,6 @@ package struct RangeRequest: Sendable, Hashable {
     func covers(_ range: ClosedRange<Int64>) -> Bool {
         range.lowerBound == offset && length.map { range.upperBound < offset + $0 } ?? true
     }
-
-    /// Asks for the whole in place of the rest.
-    static func withdraw(from request: inout URLRequest) {
-        request.setValue(nil, forHTTPHeaderField: "Range")
-        request.setValue(nil, forHTTPHeaderField: "If-Range")
-    }
 }
 
 /// What the response to a download's request means for the file.

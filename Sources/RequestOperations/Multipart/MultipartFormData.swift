@@ -21,6 +21,9 @@ public struct MultipartFormData: Sendable {
     /// The text that separates the parts. No part may contain it after a line break and `--`.
     public let boundary: String
 
+    private static let bytesOfBoundary = Set(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'()+_,-./:=?".utf8)
+
     /// The parts in their order.
     public private(set) var parts: [Part] = []
 
@@ -30,7 +33,8 @@ public struct MultipartFormData: Sendable {
     ///   programmer's error. A random boundary by default. Sending fails if a part contains it.
     public init(boundary: String? = nil) {
         if let boundary {
-            let isValid = (1...70).contains(boundary.utf8.count) && boundary.utf8.allSatisfy(\.mayBeInBoundary)
+            let isValid =
+                (1...70).contains(boundary.utf8.count) && boundary.utf8.allSatisfy(Self.bytesOfBoundary.contains)
             precondition(isValid, "A boundary has 1 to 70 letters, digits and marks that RFC 2046 allows.")
             self.boundary = boundary
         } else {
@@ -135,31 +139,18 @@ public struct MultipartFormData: Sendable {
 
     /// The bytes of the body if all parts are in memory, otherwise `nil`.
     func dataInMemory() throws -> Data? {
-        guard parts.allSatisfy(\.content.isInMemory) else { return nil }
+        let isInMemory = parts.allSatisfy { part in
+            switch part.content {
+            case .none, .data: true
+            case .file, .stream: false
+            }
+        }
+        guard isInMemory else { return nil }
         return try MultipartPieces(of: self).pieces.reduce(into: Data()) { body, piece in
             switch piece {
             case .framing(let data), .content(.data(let data), _): body += data
             case .content: break
             }
-        }
-    }
-}
-
-extension RequestBody {
-    fileprivate var isInMemory: Bool {
-        switch self {
-        case .none, .data: true
-        case .file, .stream: false
-        }
-    }
-}
-
-extension UInt8 {
-    fileprivate var mayBeInBoundary: Bool {
-        switch Unicode.Scalar(self) {
-        case "a"..."z", "A"..."Z", "0"..."9": true
-        case "'", "(", ")", "+", "_", ",", "-", ".", "/", ":", "=", "?": true
-        default: false
         }
     }
 }

@@ -202,14 +202,9 @@ struct BoundarySearch {
         let last = delimiter.count - 1
         var end = last
         while end < bytes.count {
-            if bytes[end] == delimiter[last], isDelimiter(bytes, endingAt: end) { return true }
+            if bytes[end] == delimiter[last], bytes[(end - last)...end].elementsEqual(delimiter) { return true }
             end += steps[Int(bytes[end])]
         }
         return false
-    }
-
-    private func isDelimiter(_ bytes: UnsafeRawBufferPointer, endingAt end: Int) -> Bool {
-        let start = end - delimiter.count + 1
-        return delimiter.indices.allSatisfy { bytes[start + $0] == delimiter[$0] }
     }
 }

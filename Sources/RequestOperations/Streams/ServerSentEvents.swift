@@ -114,7 +114,9 @@ struct ServerSentEventParser: Sendable {
         lines.append(piece)
         do {
             while let line = try lines.next() {
-                if let event = try take(withoutByteOrderMark(line)) { events.append(event) }
+                let hasMark = isFirstLine && line.starts(with: Self.byteOrderMark)
+                isFirstLine = false
+                if let event = try take(hasMark ? line.dropFirst(3) : line) { events.append(event) }
             }
         } catch {
             // The parser throws nothing else.
@@ -122,11 +124,6 @@ struct ServerSentEventParser: Sendable {
         }
         return Yield(
             events: events, lastEventID: lastEventID, reconnectionTime: reconnectionTime, isTooLong: isTooLong)
-    }
-
-    private mutating func withoutByteOrderMark(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        defer { isFirstLine = false }
-        return isFirstLine && line.starts(with: Self.byteOrderMark) ? line.dropFirst(3) : line
     }
 
     /// Takes a line. Returns the event that it completes.

@@ -117,8 +117,6 @@ import Testing
         byTag.ask(in: &request)
         #expect(request.value(forHTTPHeaderField: "Range") == "bytes=5-")
         #expect(request.value(forHTTPHeaderField: "If-Range") == #""v1""#)
-        RangeRequest.withdraw(from: &request)
-        #expect(request.allHTTPHeaderFields?.isEmpty != false)
     }
 
     @Test(arguments: [
