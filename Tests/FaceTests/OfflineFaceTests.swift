@@ -2,7 +2,7 @@ import OfflineRequests
 import RequestOperations
 import Testing
 
-/// The names of the module OfflineRequests that programs use, without `@testable`.
+/// The names of the module OfflineRequests that programs use.
 @Suite(.timeLimit(.minutes(10))) struct OfflineFaceTests {
     struct Favourite: Codable, Sendable { let id: Int }
 

@@ -1,4 +1,5 @@
 import RequestOperations
+import RequestOperationsTesting
 import Testing
 
 @testable import OfflineRequests
@@ -58,5 +59,36 @@ import Testing
         _ = state.begin([Self.record(3, host: "a")], under: Lease(fence: 1))
         let answers = [first, other].map { state.enter(.sending, $0, perOrigin: 1) }
         #expect(answers == [false, true])
+    }
+}
+
+/// What the dispatcher makes of its settings.
+@Suite(.timeLimit(.minutes(2))) struct DeliveryRulesTests {
+    @Test func `An expiry does not lengthen the deadline of the program`() async throws {
+        let fixture = try Fixture()
+        let queue = try await fixture.open {
+            $0.request.deadline = .seconds(30)
+            $0.startsPaused = true
+        }
+        let late = try await queue.add(post("a"), options: OfflineOptions(expires: Fixture.epoch + 86_400))
+        let soon = try await queue.add(post("a"), options: OfflineOptions(expires: Fixture.epoch + 10))
+        var deadlines: [Duration?] = []
+        for id in [late, soon] {
+            let record = try #require(try await queue.store.record(id, at: Fixture.epoch))
+            deadlines.append(queue.dispatcher.requestConfiguration(for: record).deadline)
+        }
+        #expect(deadlines == [.seconds(30), .seconds(10)])
+        await queue.close()
+    }
+
+    @Test func `A failure is told in one line of bounded length`() {
+        struct Talkative: Error, CustomStringConvertible {
+            let description = "first line\nAuthorization: abc"
+        }
+        struct Long: Error, CustomStringConvertible {
+            let description = String(repeating: "a", count: 5000)
+        }
+        #expect(DeliveryRules.line(Talkative()) == "first line")
+        #expect(DeliveryRules.line(Long()).count == 501)
     }
 }

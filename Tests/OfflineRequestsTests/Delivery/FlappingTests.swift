@@ -1,7 +1,6 @@
+import OfflineRequests
 import RequestOperationsTesting
 import Testing
-
-@testable import OfflineRequests
 
 @Suite(.timeLimit(.minutes(10))) struct FlappingTests {
     @Test func `A flapping network sends nothing twice`() async throws {

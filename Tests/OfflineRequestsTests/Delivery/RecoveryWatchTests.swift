@@ -1,7 +1,6 @@
+import OfflineRequests
 import RequestOperationsTesting
 import Testing
-
-@testable import OfflineRequests
 
 @Suite(.timeLimit(.minutes(2))) struct RecoveryWatchTests {
     @Test func `A path that always fails is not tried after each success at its host`() async throws {
@@ -15,7 +14,7 @@ import Testing
         for number in 0..<40 {
             _ = try await queue.outcome(of: try await queue.add(post("\(number)")))
             // What was woken has its answer before the next success.
-            while queue.dispatcher.state.withLock({ !$0.isQuiet }) { await Task.yield() }
+            while !queue.isQuiet { await Task.yield() }
         }
         let count = fixture.sent.count { $0 == "bad" }
         // At first, and after the first, third, seventh, fifteenth and thirty-first success at most.
@@ -60,33 +59,5 @@ import Testing
         let attempts = try await later.records().map(\.attempts).reduce(0, +)
         #expect(attempts <= fixture.sent.count)
         await later.close()
-    }
-
-    @Test func `An expiry does not lengthen the deadline of the program`() async throws {
-        let fixture = try Fixture()
-        let queue = try await fixture.open {
-            $0.request.deadline = .seconds(30)
-            $0.startsPaused = true
-        }
-        let late = try await queue.add(post("a"), options: OfflineOptions(expires: Fixture.epoch + 86_400))
-        let soon = try await queue.add(post("a"), options: OfflineOptions(expires: Fixture.epoch + 10))
-        var deadlines: [Duration?] = []
-        for id in [late, soon] {
-            let record = try #require(try await queue.store.record(id, at: Fixture.epoch))
-            deadlines.append(queue.dispatcher.requestConfiguration(for: record).deadline)
-        }
-        #expect(deadlines == [.seconds(30), .seconds(10)])
-        await queue.close()
-    }
-
-    @Test func `A failure is told in one line of bounded length`() {
-        struct Talkative: Error, CustomStringConvertible {
-            let description = "first line\nAuthorization: abc"
-        }
-        struct Long: Error, CustomStringConvertible {
-            let description = String(repeating: "a", count: 5000)
-        }
-        #expect(DeliveryRules.line(Talkative()) == "first line")
-        #expect(DeliveryRules.line(Long()).count == 501)
     }
 }

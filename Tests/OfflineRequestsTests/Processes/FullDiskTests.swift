@@ -1,8 +1,7 @@
 #if os(Linux)
+    import OfflineRequests
     import RequestOperationsTesting
     import Testing
-
-    @testable import OfflineRequests
 
     @Suite(.timeLimit(.minutes(10))) struct FullDiskTests {
         /// Whether this process may mount a small file system that nobody else sees: user_namespaces(7).

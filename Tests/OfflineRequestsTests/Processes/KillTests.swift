@@ -1,7 +1,6 @@
+import OfflineRequests
 import RequestOperationsTesting
 import Testing
-
-@testable import OfflineRequests
 
 /// Real processes that are killed. 200 rounds of 1,000 requests with `REQUEST_OPERATIONS_STRESS=full`, else 2 of 40.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct KillTests {
@@ -96,12 +95,12 @@ import Testing
         let adder = try OfflineProcess(fixture.directory, ["add", server.url.absoluteString, "0", "80", "1", "x"])
         #expect(await adder.status == 0)
         let sender = try OfflineProcess(fixture.directory, ["run", server.url.absoluteString])
-        let (database, isStopped) = (try fixture.files("program").database.path, Locked(false))
+        let (database, isStopped) = (try fixture.database("program"), Locked(false))
         let (stops, stop) = AsyncStream<Void>.makeStream()
         server.onArrival { count in
             guard count >= 40, !isStopped.withLock({ $0 }) else { return }
             sender.child.send(SIGSTOP)
-            if Self.isFree(database) {
+            if Fixture.isFree(database) {
                 isStopped.withLock { $0 = true }
                 stop.finish()
             } else {
@@ -117,19 +116,6 @@ import Testing
         #expect(server.arrivals.count == count)
         // Only what was in flight at the stop came twice, with the same key.
         #expect(server.effects.count == 80 && count == 81)
-    }
-
-    /// Whether nobody writes to a database. The sender that was just stopped is the only one that could.
-    private static func isFree(_ database: String) -> Bool {
-        guard let connection = try? SQLiteConnection(database, patience: .zero) else { return false }
-        defer { connection.close() }
-        do {
-            // The first try gives a thread that still runs the time to stop.
-            for _ in 0..<2 { try connection.execute("BEGIN IMMEDIATE; ROLLBACK") }
-            return true
-        } catch {
-            return false
-        }
     }
 
     @Test func `Two processes send each request once`() async throws {

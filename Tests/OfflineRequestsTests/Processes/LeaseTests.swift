@@ -30,7 +30,7 @@ import Testing
         let id = try await first.add(post("a"))
         await fixture.transport.requests(atLeast: 1)
         // The system frees the locks of a process that ends. Nothing else of it changes.
-        (first.store as? SQLiteStore)?.ownerLock.unlock()
+        first.unlock()
         let second = try await fixture.openStranger()
         let outcome = Task { try await second.outcome(of: id) }
         await fixture.advance(by: .zero, until: { fixture.sent.count == 2 })
@@ -80,7 +80,7 @@ import Testing
         let second = try await fixture.openStranger()
         second.pause()
         let store = try #require(second.store as? SQLiteStore)
-        (first.store as? SQLiteStore)?.ownerLock.unlock()
+        first.unlock()
         var request = ClaimRequest(
             limit: 1, perOrigin: 1, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
             isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestShortWait: .seconds(86_400),

@@ -1,7 +1,6 @@
+import OfflineRequests
 import RequestOperationsTesting
 import Testing
-
-@testable import OfflineRequests
 
 /// A queue that has nothing to do beside another owner of its files. Nobody waits for an outcome or for its end.
 @Suite(.timeLimit(.minutes(2))) struct NeighbourTests {
@@ -16,7 +15,7 @@ import Testing
         let fixture = try Fixture()
         let idle = try await open(fixture)
         let other = try await open(fixture, isPaused: true)
-        while idle.dispatcher.state.withLock({ !$0.isQuiet }) { await Task.yield() }
+        while !idle.isQuiet { await Task.yield() }
         let start = ContinuousClock.now
         try await other.add(post("a"))
         await fixture.transport.requests(atLeast: 1)
@@ -35,7 +34,7 @@ import Testing
         try await sender.add(post("a"))
         await fixture.transport.requests(atLeast: 1)
         idle.resume()
-        (sender.store as? SQLiteStore)?.ownerLock.unlock()
+        sender.unlock()
         await fixture.transport.requests(atLeast: 2)
         #expect(Set(fixture.transport.requests.map { $0.value(forHTTPHeaderField: "Idempotency-Key") }).count == 1)
         await idle.close()
@@ -56,7 +55,7 @@ import Testing
         try await queue.add(post("a"))
         await fixture.advance(by: .zero, until: { fixture.sent == ["a"] })
         queue.pause()
-        await fixture.advance(by: .zero, until: { queue.dispatcher.state.withLock { $0.isQuiet } })
+        await fixture.advance(by: .zero, until: { queue.isQuiet })
         for continuation in stuck.withLock({ $0 }) { continuation.resume() }
         await queue.close()
     }
@@ -65,7 +64,7 @@ import Testing
     func `One host leaves a place for the others where there are several`(width: Int, most: Int) async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open { $0.width = width }
-        #expect(queue.dispatcher.perOrigin == most)
+        #expect(queue.widthOfHost == most)
         await queue.close()
     }
 

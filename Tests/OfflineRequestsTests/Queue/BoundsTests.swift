@@ -1,7 +1,6 @@
+import OfflineRequests
 import RequestOperationsTesting
 import Testing
-
-@testable import OfflineRequests
 
 @Suite(.timeLimit(.minutes(2))) struct BoundsTests {
     @Test func `A full queue rejects`() async throws {
@@ -54,7 +53,7 @@ import Testing
             await fixture.clock.sleepers(3)
             fixture.clock.advance(by: .seconds(1))
             await fixture.clock.sleepers(3)
-            while queue.dispatcher.state.withLock({ !$0.isQuiet }) { await Task.yield() }
+            while !queue.isQuiet { await Task.yield() }
         }
         fixture.clock.advance(by: .seconds(101))
         for await case .ended(id, let outcome) in events {

@@ -1,7 +1,6 @@
+import OfflineRequests
 import RequestOperationsTesting
 import Testing
-
-@testable import OfflineRequests
 
 @Suite(.timeLimit(.minutes(2))) struct ClosingTests {
     @Test func `What is sent while the queue closes has its outcome recorded`() async throws {
@@ -31,7 +30,7 @@ import Testing
         await fixture.transport.requests(atLeast: 1)
         while gate.withLock({ $0 == nil }) { await Task.yield() }
         async let closed: Void = queue.close()
-        while queue.dispatcher.state.withLock({ !$0.isEnding }) { await Task.yield() }
+        while !queue.isEnding { await Task.yield() }
         gate.withLock { $0 }?.resume()
         await closed
         #expect(fixture.sent == ["a"])
@@ -77,12 +76,6 @@ import Testing
         #expect(fixture.sent.isEmpty)
     }
 
-    @Test func `Nobody begins to wait once the queue is closed`() async {
-        let waiters = Waiters()
-        waiters.close()
-        await waiters.wait(for: .drained) {}
-    }
-
     @Test func `Who waits for an outcome is told that the queue was closed`() async throws {
         let fixture = try Fixture([.stall])
         let queue = try await fixture.open()
@@ -113,6 +106,6 @@ import Testing
         let closing = Task { await queue.close(finishing: false) }
         closing.cancel()
         await closing.value
-        #expect(queue.dispatcher.state.withLock { $0.deliveries.isEmpty })
+        #expect(queue.deliveryCount == 0)
     }
 }

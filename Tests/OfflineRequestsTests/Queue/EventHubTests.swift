@@ -60,4 +60,10 @@ import Testing
             #expect({ if case .leaseLost = event { true } else { false } }())
         }
     }
+
+    @Test func `Nobody begins to wait once the queue is closed`() async {
+        let waiters = Waiters()
+        waiters.close()
+        await waiters.wait(for: .drained) {}
+    }
 }

@@ -1,7 +1,6 @@
+import OfflineRequests
 import RequestOperationsTesting
 import Testing
-
-@testable import OfflineRequests
 
 @Suite(.timeLimit(.minutes(2))) struct ManagingTests {
     @Test func `A removed request is never sent`() async throws {
@@ -23,10 +22,10 @@ import Testing
         let queue = try await fixture.open()
         let id = try await queue.add(post("a"))
         await fixture.transport.requests(atLeast: 1)
-        #expect(queue.dispatcher.state.withLock { $0.deliveries.count } == 1)
+        #expect(queue.deliveryCount == 1)
         try await queue.remove(id)
         // Nothing else ends an answer that never comes.
-        while queue.dispatcher.state.withLock({ !$0.deliveries.isEmpty }) { await Task.yield() }
+        while queue.deliveryCount > 0 { await Task.yield() }
         await queue.close()
     }
 
@@ -115,8 +114,8 @@ import Testing
         queue.pause()
         try await queue.add(post("a"))
         // A search that does not heed the pause has sent it when the next one is over.
-        queue.dispatcher.search()
-        while queue.dispatcher.state.withLock({ !$0.isQuiet }) { await Task.yield() }
+        queue.search()
+        while !queue.isQuiet { await Task.yield() }
         #expect(try await queue.counts.pending == 1)
         #expect(queue.isPaused && fixture.sent.isEmpty)
         queue.resume()
@@ -132,7 +131,7 @@ import Testing
         let wait: Void? = await queue.event { if case .waits = $0 { () } else { nil } }
         #expect(wait != nil)
         queue.pause()
-        await fixture.advance(by: .seconds(2)) { queue.dispatcher.state.withLock { $0.isQuiet } }
+        await fixture.advance(by: .seconds(2)) { queue.isQuiet }
         #expect(fixture.sent == ["a"])
         #expect(try await queue.counts.undelivered == 1)
         queue.resume()
@@ -147,7 +146,7 @@ import Testing
         queue.pause()
         try await queue.add(post("a"))
         try await queue.synchronize()
-        #expect(try Data(contentsOf: fixture.files().log).isEmpty)
+        #expect(try fixture.log().isEmpty)
         await queue.close()
     }
 
@@ -165,7 +164,7 @@ import Testing
         await fixture.transport.requests(atLeast: 1)
         while gate.withLock({ $0 == nil }) { await Task.yield() }
         async let closed: Void = queue.close()
-        while queue.dispatcher.state.withLock({ !$0.isEnding }) { await Task.yield() }
+        while !queue.isEnding { await Task.yield() }
         gate.withLock { $0 }?.resume()
         await closed
         #expect(fixture.sent == ["a"])

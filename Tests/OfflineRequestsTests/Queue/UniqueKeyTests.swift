@@ -1,7 +1,6 @@
+import OfflineRequests
 import RequestOperationsTesting
 import Testing
-
-@testable import OfflineRequests
 
 private struct Favourite: Codable, Sendable, Equatable {
     var id: Int

@@ -66,6 +66,12 @@ final class Fixture: Sendable {
     /// The files of a queue.
     func files(_ name: String = "test") throws -> QueueFiles { try QueueFiles(name: name, directory: directory) }
 
+    /// The path of the database of a queue.
+    func database(_ name: String = "test") throws -> String { try files(name).database.path }
+
+    /// The changes that are not in the database yet.
+    func log() throws -> Data { try Data(contentsOf: files().log) }
+
     /// The last parts of the paths of the requests that were sent.
     var sent: [String] { transport.requests.compactMap { $0.url?.lastPathComponent } }
 }
@@ -84,6 +90,24 @@ extension OfflineRequestQueue {
         for await event in events { if let value = match(event) { return value } }
         return nil
     }
+
+    /// Whether it neither searches nor delivers.
+    var isQuiet: Bool { dispatcher.state.withLock { $0.isQuiet } }
+
+    /// Whether it has begun to close.
+    var isEnding: Bool { dispatcher.state.withLock { $0.isEnding } }
+
+    /// How many requests it has in its hands.
+    var deliveryCount: Int { dispatcher.state.withLock { $0.deliveries.count } }
+
+    /// How many requests it sends to one host at a time.
+    var widthOfHost: Int { dispatcher.perOrigin }
+
+    /// Has it look for what is due.
+    func search() { dispatcher.search() }
+
+    /// Gives up its lock, as the end of its process would.
+    func unlock() { (store as? SQLiteStore)?.ownerLock.unlock() }
 }
 
 extension Fixture {
@@ -93,6 +117,21 @@ extension Fixture {
         while !isDone() {
             await Task.yield()
             if !isDone() { clock.advance(by: .milliseconds(200)) }
+        }
+    }
+}
+
+extension Fixture {
+    /// Whether nobody writes to a database.
+    static func isFree(_ database: String) -> Bool {
+        guard let connection = try? SQLiteConnection(database, patience: .zero) else { return false }
+        defer { connection.close() }
+        do {
+            // The first try gives a thread that still runs the time to stop.
+            for _ in 0..<2 { try connection.execute("BEGIN IMMEDIATE; ROLLBACK") }
+            return true
+        } catch {
+            return false
         }
     }
 }

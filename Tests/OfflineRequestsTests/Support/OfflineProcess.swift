@@ -1,7 +1,6 @@
+import OfflineRequests
 import RequestOperationsTesting
 import Testing
-
-@testable import OfflineRequests
 
 /// The program `OfflineProgram`, which adds requests to a queue and delivers them.
 final class OfflineProcess: Sendable {
