@@ -1,8 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
     import RequestOperations
-
-    @testable import RequestOperationsTesting
+    import RequestOperationsTesting
 
     /// A transport whose first transfers break after some bytes.
     struct BreakingTransport: Transport {

@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
     import RequestOperations
+    import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperationsTesting
 
     /// Servers that end connections over which nothing comes for some seconds.
     @Suite(.timeLimit(.minutes(5)))
@@ -16,7 +15,7 @@
                     try #require(try await server.endsConnections())
                     _ = try await concurrently(0..<8) { number in
                         number % 2 == 0 && !site.program.uploads.isEmpty
-                            ? try await server.post(.data(Content.pattern(1 << 10)), isSumOf: "1k")
+                            ? try await server.post(.data(RunningServer.body(1 << 10)), isSumOf: "1k")
                             : try await server.get("1k")
                     }
                 }

@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
     import RequestOperations
+    import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperationsTesting
 
     extension RunningServer {
         /// A body that is not the one that was sent, or a status that nobody asked for.
@@ -19,7 +18,7 @@
             }
         }
 
-        static let checksums = files.mapValues { LoopbackServer.Checksum(Content.pattern($0)) }
+        static let checksums = files.mapValues { LoopbackServer.Checksum(RunningServer.body($0)) }
 
         func get(_ name: String) async throws {
             try await expect(name, transport.perform(.data(URLRequest(url: url("/files/\(name)")))) { _ in })

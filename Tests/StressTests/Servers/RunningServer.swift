@@ -9,6 +9,9 @@
     final class RunningServer: Sendable {
         /// The bodies below `/files/`, by name.
         static let files = ["1k": 1 << 10, "1m": 1 << 20, "8m": 8 << 20]
+        /// The bytes of a body of that length.
+        static func body(_ length: Int) -> Data { Content.pattern(length) }
+
         /// The body of `/pieces`, which has no length.
         static let pieces = Array(repeating: Content.pattern(10_000), count: 20)
 

@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
     import RequestOperations
+    import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperationsTesting
 
     /// Requests to servers and through proxies that are not ours, each with its own opinion of the protocols.
     @Suite(.serialized, .timeLimit(.minutes(5)))
@@ -61,8 +60,8 @@
                         let uploads = ServerProgram.Upload.allCases.filter(site.program.uploads.contains)
                         guard number % 5 < uploads.count else { return try await server.getPieces() }
                         switch uploads[number % 5] {
-                        case .small: try await server.post(.data(Content.pattern(1 << 10)), isSumOf: "1k")
-                        case .medium: try await server.post(.data(Content.pattern(1 << 20)), isSumOf: "1m")
+                        case .small: try await server.post(.data(RunningServer.body(1 << 10)), isSumOf: "1k")
+                        case .medium: try await server.post(.data(RunningServer.body(1 << 20)), isSumOf: "1m")
                         case .file: try await server.post(.file(server.file("8m")), isSumOf: "8m")
                         case .stream: try await server.post(.stream(Self.stream), isSumOf: "1m")
                         }
@@ -95,13 +94,13 @@
                 // Some servers end the connection before the client can read why.
                 print("\(site.testDescription): \(outcomes.count { $0 }) of \(outcomes.count) refusals were read")
                 try await server.get("1k")
-                try await server.post(.data(Content.pattern(1 << 10)), isSumOf: "1k")
+                try await server.post(.data(RunningServer.body(1 << 10)), isSumOf: "1k")
             }
         }
 
         /// One MiB without a length, in pieces.
         private static let stream = BodyStream {
-            let rest = Locked(Content.pattern(1 << 20))
+            let rest = Locked(RunningServer.body(1 << 20))
             return BodyStream.Reader {
                 await Task.yield()
                 return rest.withLock { rest in

@@ -1,7 +1,6 @@
 import Foundation
 import RequestOperations
-
-@testable import RequestOperationsTesting
+import RequestOperationsTesting
 
 /// `tuspyserver`, a tus server that is not ours. It can be killed and started again at the same port.
 final class TusServerProgram: Sendable {
