@@ -67,3 +67,90 @@ import Testing
         .failed(Outcome.Failure(code: code, message: ""))
     }
 }
+
+@Suite(.timeLimit(.minutes(10))) struct HistogramTests {
+    @Test func `Without durations every percentile is zero`() {
+        #expect(Histogram().percentile(0.99) == .zero)
+    }
+
+    @Test(arguments: [0.5, 0.9, 0.99, 1])
+    func `A percentile is at most 0.8 % above that of the sorted durations, and never below`(_ fraction: Double) {
+        var generator = SystemRandomNumberGenerator()
+        let microseconds = (0..<10_000).map { _ in Int64(pow(10, Double.random(in: 0...9, using: &generator))) }
+        var histogram = Histogram()
+        for value in microseconds { histogram.record(.microseconds(value)) }
+        let exact = microseconds.sorted()[Int((fraction * 10_000).rounded(.up)) - 1]
+        let found = histogram.percentile(fraction).microseconds
+        #expect(found >= exact)
+        #expect(Double(found) <= Double(exact) * 1.008 + 1)
+    }
+
+    @Test func `Small durations are exact`() {
+        var histogram = Histogram()
+        for value in 1...100 { histogram.record(.microseconds(value)) }
+        #expect(histogram.percentile(0.5) == .microseconds(50))
+        #expect(histogram.percentile(0.95) == .microseconds(95))
+    }
+
+    @Test func `The maximum is exact`() {
+        var histogram = Histogram()
+        histogram.record(.nanoseconds(1_234_567_891))
+        histogram.record(.zero)
+        #expect(histogram.maximum == .nanoseconds(1_234_567_891))
+        #expect(histogram.percentile(1) == histogram.maximum)
+    }
+
+    @Test func `Durations of years and negative ones are counted`() {
+        var histogram = Histogram()
+        histogram.record(.seconds(1_000_000_000))
+        histogram.record(.seconds(-1))
+        #expect(histogram.count == 2)
+        #expect(histogram.percentile(0.5) == .zero)
+    }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct OutcomeFormatTests {
+    @Test func `A line of text has status, URL, bytes, attempts, seconds and ending`() {
+        #expect(OutcomeFormat.text.line(outcome()) == "200 http://a.example/ 12 2 0.001234 ok\n")
+    }
+
+    @Test func `A failure after a good status does not read as a success`() {
+        let line = OutcomeFormat.text.line(outcome(ending: .failed(.init(code: "truncatedBody", message: ""))))
+        #expect(line == "200 http://a.example/ 12 2 0.001234 failed:truncatedBody\n")
+    }
+
+    @Test func `A status that is missing is printed as a dash`() {
+        #expect(OutcomeFormat.text.line(outcome(status: nil, ending: .skipped)).hasPrefix("- http"))
+        #expect(OutcomeFormat.text.line(outcome(status: nil, ending: .skipped)).hasSuffix(" skipped\n"))
+    }
+
+    @Test func `A JSON line has the eight keys`() throws {
+        let line = OutcomeFormat.json.line(outcome(file: "a.txt"))
+        #expect(
+            line
+                == #"{"id":3,"url":"http://a.example/","status":200,"bytes":12,"attempts":2,"seconds":0.001234,"#
+                + #""file":"a.txt","error":null}"# + "\n")
+    }
+
+    @Test func `A failure is an object of code and message`() throws {
+        let failure = Outcome.Failure(code: "timedOut", message: "a \"b\"\n\\ \u{2028}é\u{01}")
+        let line = OutcomeFormat.json.line(outcome(status: nil, ending: .failed(failure)))
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        #expect(object["status"] is NSNull)
+        #expect(object["error"] as? [String: String] == ["code": "timedOut", "message": failure.message])
+        #expect(line.dropLast().allSatisfy { !$0.isNewline })
+    }
+
+    @Test(arguments: [(0, "0.000000"), (999, "0.000999"), (61_000_001, "61.000001")])
+    func `Seconds have six decimals`(_ microseconds: Int, _ text: String) {
+        #expect(Duration.microseconds(microseconds).decimalSeconds == text)
+    }
+
+    private func outcome(
+        status: Int? = 200, ending: Outcome.Ending = .succeeded, file: String? = nil
+    ) -> Outcome {
+        Outcome(
+            id: 3, url: "http://a.example/", status: status, bytes: 12, attempts: 2, seconds: .microseconds(1234),
+            ending: ending, file: file)
+    }
+}
