@@ -1,8 +1,7 @@
 import Foundation
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// Downloads and uploads of a client.
 @Suite(.timeLimit(.minutes(15))) struct ClientFilesTests {

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct RequestSharingTests {
     private let door = Door()
@@ -25,10 +24,10 @@ import Testing
     {
         let client = client
         let tasks = calls.map { call in Task { try await call(client) } }
-        await eventually { client.flights.callers == calls.count && client.flights.count == count }
+        await eventually { client.sharing == (calls.count, count) }
         door.open()
         for task in tasks { #expect(try await task.value.name == "Ada") }
-        #expect(client.flights.count == 0)
+        #expect(client.sharing.requests == 0)
         return transport.requests.count
     }
 
@@ -115,14 +114,14 @@ import Testing
     @Test func `A call that is cancelled leaves, and the last one cancels the request`() async throws {
         let client = client
         let tasks = (0..<2).map { _ in Task { try await client.get("a", as: User.self) } }
-        await eventually { client.flights.callers == 2 }
+        await eventually { client.sharing.callers == 2 }
         tasks[0].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[0].value }
         let operation = try #require(client.submissions.first?.operation)
-        #expect(client.flights.callers == 1 && !operation.isCancelled)
+        #expect(client.sharing.callers == 1 && !operation.isCancelled)
         tasks[1].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[1].value }
-        #expect(operation.isCancelled && client.flights.count == 0)
+        #expect(operation.isCancelled && client.sharing.requests == 0)
         door.open()
     }
 

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct OperationQueueAwaitingTests {
     @Test(arguments: FailedDependencyTests.queues)
@@ -9,8 +8,8 @@ import Testing
         makeQueue: @Sendable () -> OperationQueue
     ) async throws {
         let queue = makeQueue()
-        let operation = Work { OperationQueue.ofCurrentOperation }
-        #expect(try await queue.value(of: operation) === queue)
+        let operation = Work { queue.operations.count }
+        #expect(try await queue.value(of: operation) == 1)
     }
 
     @Test(arguments: FailedDependencyTests.queues)

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct OperationResultsTests {
     private let made = Collector<Int>()
@@ -89,14 +88,6 @@ import Testing
         #expect(try await results.next()?.get() == 1)
         await #expect(throws: Problem.self) { try await results.next() }
         #expect(try await results.next() == nil)
-    }
-
-    @Test func `An operation that comes after a cancel ends without running`() async throws {
-        let results = ResultQueue<Int>(on: OperationQueue(), atMost: 2, in: .ofEnds)
-        results.cancel()
-        let late = Work { 1 }
-        results.begin(late)
-        await eventually { late.isFinished && late.isCancelled }
     }
 
     @Test func `The failure of an operation is a result`() async throws {

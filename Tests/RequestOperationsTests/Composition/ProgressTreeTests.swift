@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// Reports a quarter of a body of 400 bytes, and the rest when the door opens.
 private struct QuarterTransport: Transport {

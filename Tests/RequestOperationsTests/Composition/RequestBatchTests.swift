@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct RequestBatchTests {
     private func members(_ count: Int, failing: Set<Int> = []) -> [AsynchronousOperation<Int>] {

@@ -1,8 +1,7 @@
 import Foundation
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// What a disk may refuse.
 @Suite(.timeLimit(.minutes(15))) struct DownloadDiskTests {

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct DownloadOperationTests {
     private let folder: DownloadFolder
@@ -86,7 +85,7 @@ import Testing
 
     @Test func `An override that inspects the response does not lose the checksum`() async throws {
         let operation = Inspecting(
-            url, to: .file(folder.file()), checksum: FileDigest(.sha256, Data(count: 32)),
+            url, to: .file(folder.file()), checksum: .sha256(hex: otherDigest),
             configuration: configuration())
         #expect(await code(of: operation) == .digestMismatch)
         #expect(try folder.names.isEmpty)
@@ -317,7 +316,8 @@ import Testing
     private let otherDigest = String(repeating: "0", count: 64)
 
     private func field(_ hex: String) -> String {
-        "sha-256=:\(Data(hexadecimal: hex)?.base64EncodedString() ?? ""):"
+        let bytes = stride(from: 0, to: hex.count, by: 2).compactMap { UInt8(hex.dropFirst($0).prefix(2), radix: 16) }
+        return "sha-256=:\(Data(bytes).base64EncodedString()):"
     }
 
     @Test func `The caller's digest is verified`() async throws {

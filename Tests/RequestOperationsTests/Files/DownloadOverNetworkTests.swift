@@ -1,8 +1,7 @@
 import Foundation
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// Downloads over real connections that break.
 @Suite(.timeLimit(.minutes(15))) struct DownloadOverNetworkTests {

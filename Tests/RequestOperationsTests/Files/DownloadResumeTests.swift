@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// Retries of one operation.
 @Suite(.timeLimit(.minutes(15))) struct DownloadResumeTests {

@@ -9,6 +9,8 @@ final class PartTransport: Transport {
         var body = ""
         /// Whether the connection is lost after the body.
         var breaksOff = false
+        /// Opens after the body; the response then does not end before its request is cancelled.
+        var stall: Door?
     }
 
     private struct State {
@@ -51,6 +53,11 @@ final class PartTransport: Transport {
                 try await consumer(Data(part.body.utf8))
             }
             task.onProgress?(TransferProgress(bytesReceived: size, bytesToReceive: part.breaksOff ? nil : size))
+            if let stall = part.stall {
+                stall.open()
+                await blockedUntilCancelled()
+                throw CancellationError()
+            }
             if part.breaksOff { throw RequestError(.connectionLost, stage: .transfer) }
             return TransportResponse(head: head, bodySize: size)
         } catch {

@@ -1,6 +1,5 @@
+import RequestOperations
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(10))) struct StrongValidatorTests {
     private func validator(_ fields: [(name: String, value: String)]) -> StrongValidator? {

@@ -1,8 +1,7 @@
 import Foundation
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// A later operation goes on. The side file is all that it has of the first.
 @Suite(.timeLimit(.minutes(15))) struct TusAcrossProcessesTests {
@@ -17,10 +16,13 @@ import Testing
     private var file: URL { folder.file("a.txt") }
 
     private func upload(
-        _ body: RequestBody? = nil, to peer: TusPeer, resume: UploadResumption = .acrossProcesses
+        _ body: RequestBody? = nil, to peer: TusPeer, resume: UploadResumption = .acrossProcesses,
+        onEvent: (@Sendable (RequestEvent) -> Void)? = nil
     ) -> UploadOperation<Data> {
-        UploadOperation(
-            body ?? .file(file), to: peer.url, by: .tus(resume: resume), configuration: .downloading(retries: 0))
+        var configuration = RequestConfiguration.downloading(retries: 0)
+        configuration.onEvent = onEvent
+        return UploadOperation(
+            body ?? .file(file), to: peer.url, by: .tus(resume: resume), configuration: configuration)
     }
 
     /// A server that has the first bytes of an upload, whose operation has failed.
@@ -62,13 +64,11 @@ import Testing
         #expect(peer.contents == [Self.text] && peer.log.suffix(4) == ["OPTIONS", "HEAD", "POST", "PATCH 0"])
     }
 
-    /// Runs an upload. Returns the statuses of its events that say that the stored upload was refused, and its error.
-    private func refusals(_ upload: UploadOperation<Data>) async -> (statuses: [Int], error: RequestError?) {
+    /// Runs an upload to a server. Returns the statuses of its events that say that the stored upload was refused, and its error.
+    private func refusals(of peer: TusPeer) async -> (statuses: [Int], error: RequestError?) {
         let steps = Collector<RequestEvent.Step>()
-        let stop = upload.runner.listen { steps.append($0.step) }
-        let error = await failure(of: upload) as? RequestError
+        let error = await failure(of: upload(to: peer) { steps.append($0.step) }) as? RequestError
         await eventually { steps.elements.last?.name == "ended" }
-        stop()
         let statuses = steps.elements.compactMap {
             if case .uploadRefused(let status) = $0 { status } else { nil as Int? }
         }
@@ -79,7 +79,7 @@ import Testing
     func `A stored upload that is refused for good is created anew, and an event says so`(_ status: Int) async throws {
         let peer = try await peer()
         peer.setFaults(["HEAD": Array(repeating: .answers(status), count: 9)])
-        let (statuses, error) = await refusals(upload(to: peer))
+        let (statuses, error) = await refusals(of: peer)
         #expect(statuses == [status] && error == nil)
         #expect(peer.contents == ["0123", Self.text] && peer.log.suffix(3) == ["HEAD", "POST", "PATCH 0"])
         #expect(try folder.names == ["a.txt"])
@@ -88,18 +88,18 @@ import Testing
     @Test func `So is one whose bytes are refused, or that answers without an offset`() async throws {
         let refused = try await peer()
         refused.setFaults(["PATCH": [.answers(400)]])
-        #expect(await refusals(upload(to: refused)).statuses == [400])
+        #expect(await refusals(of: refused).statuses == [400])
         #expect(refused.contents == ["0123", Self.text])
         let strange = try await peer()
         strange.setFaults(["HEAD": [.answers(200)]])
-        #expect(await refusals(upload(to: strange)).statuses == [200])
+        #expect(await refusals(of: strange).statuses == [200])
         #expect(strange.contents == ["0123", Self.text])
     }
 
     @Test func `The stored upload counts until another one is created`() async throws {
         let peer = try await peer()
         peer.setFaults(["HEAD": [.answers(401)], "POST": [.answers(401)]])
-        #expect(await refusals(upload(to: peer)).error?.head?.status == 401)
+        #expect(await refusals(of: peer).error?.head?.status == 401)
         #expect(try folder.hiddenNames.count == 1)
         _ = try await run(upload(to: peer))
         #expect(peer.contents == [Self.text] && peer.log.suffix(3) == ["OPTIONS", "HEAD", "PATCH 4"])
@@ -108,7 +108,7 @@ import Testing
     @Test(arguments: [423, 503]) func `A server that is busy refuses nothing`(_ status: Int) async throws {
         let peer = try await peer()
         peer.setFaults(["HEAD": [.answers(status)]])
-        #expect(await refusals(upload(to: peer)).statuses == [])
+        #expect(await refusals(of: peer).statuses == [])
         _ = try await run(upload(to: peer))
         #expect(peer.contents == [Self.text])
     }

@@ -1,8 +1,7 @@
 import Foundation
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// Uploads in one request.
 @Suite(.timeLimit(.minutes(15))) struct UploadOperationTests {
@@ -23,7 +22,7 @@ import Testing
     }
 
     private func stream(length: Int64? = nil) -> BodyStream {
-        BodyStream(length: length) { BodyStream.Reader(Data("streamed".utf8)) }
+        .of(Data("streamed".utf8), length: length)
     }
 
     @Test func `A file is put with its length and its media type`() async throws {

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// The progress of uploads, in all the ways to make one.
 @Suite(.timeLimit(.minutes(15))) struct UploadProgressTests {
@@ -100,21 +99,5 @@ import Testing
         door.open()
         _ = try await batch.value
         #expect(progress.fractionCompleted == 1)
-    }
-
-    @Test func `A form that is answered into a file or a stream is no upload`() {
-        var request = anyRequest
-        request.setValue("multipart/form-data; boundary=a", forHTTPHeaderField: "Content-Type")
-        let toFile = TransportTask.download(request, to: URL(fileURLWithPath: "/a"))
-        let toStream = TransportTask(request, destination: .stream { _ in })
-        #expect(TransportTask.data(request).isUpload && !toFile.isUpload && !toStream.isUpload)
-    }
-
-    @Test func `The last update comes once`() {
-        var state = ProgressState()
-        let sent = TransferProgress(bytesSent: 10, bytesToSend: 10, bytesReceived: 4, bytesToReceive: 4)
-        for _ in 1...2 { state.report(sent.ofBodySent, at: .zero) }
-        state.succeed()
-        #expect(state.number == 1 && state.update.total == 10)
     }
 }

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// Who awaits the value of an operation that was cancelled before its start.
 @Suite(.timeLimit(.minutes(15))) struct AsynchronousOperationAwaiterTests {
@@ -136,7 +135,7 @@ import Testing
         async let other = { try await operation.value }()
         // It is registered when a second one that is cancelled does not cancel the operation any more.
         let tasks = (0..<3).map { _ in Task { try await operation.value } }
-        operation.subscribeToFinish { isLeft.open() }
+        operation.whenFinished { _ in isLeft.open() }
         for task in tasks {
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
@@ -169,7 +168,6 @@ import Testing
         OperationQueue().addOperation(chain)
         await eventually { operation.isExecuting }
         let task = await self.await(operation)
-        await eventually { operation.state.withLock { $0.isAwaited } }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(!operation.isCancelled)

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct ConditionTests {
     private let evaluated = Collector<String>()

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct DependencyTests {
     @Test func `An operation waits for its dependency`() async throws {
@@ -89,28 +88,6 @@ import Testing
         #expect(try await run(operation) == 1)
     }
 
-    /// Foundation's queue misses a finish that comes while it takes in who waits for it.
-    @Test func `The finish of a foreign operation is heard once even if Foundation misses it`() async {
-        let reads = {
-            let endless = UnannouncedOperation(unfinishedReads: .max)
-            endless.announceFinish {}
-            defer { endless.announce() }
-            return endless.reads
-        }()
-        for count in 0..<reads {
-            let isFreed = Door()
-            let heard = Locked(0)
-            do {
-                let operation = UnannouncedOperation(unfinishedReads: count, Token(isFreed))
-                operation.announceFinish { heard.withLock { $0 += 1 } }
-                await eventually { heard.withLock { $0 } > 0 }
-                operation.announce()
-            }
-            await isFreed.pass()
-            #expect(heard.withLock { $0 } == 1)
-        }
-    }
-
     @Test func `A foreign operation can depend on ours`() async throws {
         let order = Collector<Int>()
         let operation = Work { order.append(1) }
@@ -190,32 +167,5 @@ import Testing
             await adding
             #expect(try await second.value == 2)
         }
-    }
-}
-
-/// An operation that has finished when it was asked so many times, and says so when it is told to.
-private final class UnannouncedOperation: Operation, @unchecked Sendable {
-    // Unchecked as its superclass is: its own state is under a lock.
-    private let unfinishedReads: Int
-    private let readCount = Locked(0)
-    private let token: Token?
-
-    init(unfinishedReads: Int, _ token: Token? = nil) {
-        self.unfinishedReads = unfinishedReads
-        self.token = token
-    }
-
-    var reads: Int { readCount.withLock { $0 } }
-
-    override var isFinished: Bool {
-        readCount.withLock { count in
-            count += 1
-            return count > unfinishedReads
-        }
-    }
-
-    func announce() {
-        willChangeValue(forKey: "isFinished")
-        didChangeValue(forKey: "isFinished")
     }
 }

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct FailedDependencyTests {
     static let queues: [@Sendable () -> OperationQueue] = [{ OperationQueue() }, { RequestQueue() }]
@@ -153,7 +152,8 @@ import Testing
         let group = RequestGroup([skipped, last], order: .serial)
         OperationQueue().addOperation(failing)
         try await run(group)
-        #expect(skipped.failure is RequestError && last.result != nil)
+        #expect(throws: RequestError.self) { try skipped.result?.get() }
+        #expect(last.result != nil)
         let chain = cancelled.then { _ in Work { 1 } }
         #expect(await failure(of: chain).map { RequestError.Code.dependencyFailed ~= $0 } == true)
     }
@@ -175,7 +175,8 @@ import Testing
             dependent.addDependency(failing, ifFails: .cancel)
             // Both fail at about the same time.
             _ = await failure(of: [dependent, failing].concurrentGroup())
-            #expect((dependent.failure as? RequestError)?.underlying is Problem)
+            let error = #expect(throws: RequestError.self) { try dependent.result?.get() }
+            #expect(error?.underlying is Problem)
         }
     }
 

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct ObservedOperationTests {
     // MARK: The end
@@ -35,9 +34,13 @@ import Testing
 
     @Test func `The end of a request is noted before its listeners are told`() async throws {
         let told = Collector<Int>()
-        let request = NotingRequest(
-            anyRequest, decoder: .data, configuration: .over(ScriptedTransport([.body(Data())])))
-        request.listen { if case .ended = $0.step { told.append(request.ends.elements.count) } }
+        let noting = Locked<NotingRequest?>(nil)
+        var configuration = RequestConfiguration.over(ScriptedTransport([.body(Data())]))
+        configuration.onEvent = { event in
+            if case .ended = event.step { told.append(noting.withLock { $0?.ends.count } ?? 0) }
+        }
+        let request = NotingRequest(anyRequest, decoder: .data, configuration: configuration)
+        noting.withLock { $0 = request }
         _ = try await run(request)
         await told.count(1)
         #expect(told.elements == [1])

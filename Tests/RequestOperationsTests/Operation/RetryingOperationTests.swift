@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// Work that is no request.
 @Suite(.timeLimit(.minutes(15))) struct RetryingOperationTests {

@@ -1,6 +1,5 @@
+import RequestOperations
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(10))) struct LockedTests {
     private struct Mine: Error {}

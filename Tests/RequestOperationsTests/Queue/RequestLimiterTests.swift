@@ -1,20 +1,16 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
 
-@testable import RequestOperations
-
 @Suite(.timeLimit(.minutes(15))) struct RequestLimiterTests {
-    private static let origin = Origin(URL(string: "http://a.example/"))
-
-    private static func slot(of limiter: RequestLimiter, host: Int = 0) async throws -> RequestLimiter.Slot {
-        try await limiter.slot(
-            for: Origin(URL(string: "http://h\(host).example/")), at: limiter.newPlace(), mayBeRejected: true)
+    private static func slot(of limiter: RequestLimiter, host: Int = 0) async throws -> HeldSlot {
+        try await limiter.heldWhenFree(for: URL(string: "http://h\(host).example/"))
     }
 
     @Test func `A limiter without bounds admits everybody`() async throws {
         let limiter = RequestLimiter()
         #expect(limiter.total == nil && limiter.perHost == nil)
-        var slots: [RequestLimiter.Slot] = []
+        var slots: [HeldSlot] = []
         for _ in 0..<1000 { slots.append(try await Self.slot(of: limiter)) }
         #expect(limiter.inFlightCount == 1000)
         for slot in slots { slot.release() }
@@ -117,7 +113,6 @@ import Testing
             }
         }
         #expect(limiter.inFlightCount == 0 && limiter.waitingCount == 0)
-        #expect(limiter.keptCounts.hosts == 0)
-        #expect(limiter.keptCounts.entries <= 16)
+        #expect(limiter.known.hosts == 0 && limiter.known.entries <= 16)
     }
 }

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// What an `OperationQueue` means holds for operations that are held back, too.
 @Suite(.timeLimit(.minutes(15))) struct RequestQueueFoundationTests {

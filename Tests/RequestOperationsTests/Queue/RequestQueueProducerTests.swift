@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// `add(_:)`, for those who add more operations than a queue is to hold.
 @Suite(.timeLimit(.minutes(15))) struct RequestQueueProducerTests {

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// How many run at a time, and what of: the attempts of requests, and everything else as long as it executes.
 @Suite(.timeLimit(.minutes(15))) struct RequestQueueWidthTests {
@@ -348,7 +347,7 @@ import Testing
         configuration.retryPolicy = .none
         let limiter = RequestLimiter(total: 1, maximumWaiting: 0)
         configuration.limiter = limiter
-        let held = limiter.slotAtOnce(for: nil)
+        let held = limiter.hold()
         let rejected = Self.request(configuration)
         queue.addOperation(rejected)
         let error = await #expect(throws: RequestError.self) { _ = try await rejected.value }

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct AttemptsTests {
     @Test func `Of many attempts the first ten and the last ninety are kept`() async throws {

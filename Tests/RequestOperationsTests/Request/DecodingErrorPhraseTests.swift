@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct DecodingErrorPhraseTests {
     private enum Kind: String, Codable {
@@ -63,7 +62,7 @@ import Testing
         #expect(error.reason == "no value of type Int at a[1]")
     }
 
-    @Test func `Of a long path the end is shown`() throws {
+    @Test func `Of a long path the end is shown`() async throws {
         struct Key: CodingKey {
             let stringValue: String
             var intValue: Int? { nil }
@@ -71,8 +70,12 @@ import Testing
             init(stringValue: String) { self.stringValue = stringValue }
         }
         let path = (0..<100).map { Key(stringValue: "key\($0)") }
-        let error = DecodingError.typeMismatch(
+        let mismatch = DecodingError.typeMismatch(
             Int.self, DecodingError.Context(codingPath: path, debugDescription: "s3cr3t"))
-        #expect(error.phrase.count < 250 && error.phrase.hasSuffix(".key99"))
+        let decoder = ResponseDecoder<Int> { _ in throw mismatch }
+        let operation = URLRequestOperation(
+            anyRequest, decoder: decoder, configuration: .scripted([.body(Data())]))
+        let reason = try #require((await failure(of: operation) as? RequestError)?.reason)
+        #expect(reason.count < 250 && reason.hasSuffix(".key99"))
     }
 }

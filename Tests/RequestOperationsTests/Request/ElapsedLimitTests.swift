@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// The elapsed limit of a policy runs from when the first attempt is handed to the transport.
 @Suite(.timeLimit(.minutes(15))) struct ElapsedLimitTests {
@@ -23,9 +22,9 @@ import Testing
         return configuration
     }
 
-    /// Starts operations, has them wait for a slot for longer than the elapsed limit, and then lets them go.
+    /// Starts operations, has them stand in the line for longer than the elapsed limit, and then lets them go.
     private func afterABacklog(_ operations: [URLRequestOperation<Data>]) async throws {
-        let occupied = try await limiter.slot(for: Origin(anyRequest.url), at: limiter.newPlace())
+        let occupied = try #require(limiter.hold(for: anyRequest.url))
         for operation in operations {
             OperationQueue().addOperation(operation)
             let waiting = operations.firstIndex { $0 === operation }.map { $0 + 1 } ?? 0
@@ -62,10 +61,10 @@ import Testing
         #expect(error?.code == .unacceptableStatus && transport.requests.count == 3)
     }
 
-    @Test func `A request is hedged although it waited for longer`() async throws {
+    @Test func `A request is hedged although it stood in the line for longer`() async throws {
         var (hedged, transport) = HedgedRequest.answered(by: [.stall, .body(Data("x".utf8))])
         hedged.configuration.limiter = RequestLimiter(total: 2)
-        let occupied = (0..<2).map { _ in hedged.configuration.limiter?.slotAtOnce(for: Origin(anyRequest.url)) }
+        let occupied = (0..<2).map { _ in hedged.configuration.limiter?.hold(for: anyRequest.url) }
         let operation = hedged.operation()
         OperationQueue().addOperation(operation)
         await eventually { hedged.configuration.limiter?.waitingCount == 1 }
@@ -79,7 +78,7 @@ import Testing
         var configuration = configuration(ScriptedTransport([.body(Data())]))
         configuration.deadline = .seconds(300)
         let operation = URLRequestOperation(anyRequest, configuration: configuration)
-        let occupied = try await limiter.slot(for: Origin(anyRequest.url), at: limiter.newPlace())
+        let occupied = try #require(limiter.hold(for: anyRequest.url))
         OperationQueue().addOperation(operation)
         await eventually { limiter.waitingCount == 1 }
         await clock.sleepers(1)
@@ -91,7 +90,7 @@ import Testing
 
     @Test func `What an open circuit keeps back has no limit yet`() async throws {
         let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 1, openTime: .seconds(400), clock: clock)
-        try breaker.admit(anyRequest.url).finish(.failed)
+        try breaker.fail(anyRequest.url)
         let transport = ScriptedTransport([.body(Data())])
         var configuration = configuration(transport)
         configuration.use(breaker)

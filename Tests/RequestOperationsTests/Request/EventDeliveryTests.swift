@@ -45,4 +45,10 @@ import Testing
         DispatchQueue.concurrentPerform(iterations: 1000) { delivery.deliver(event(.attemptBegan($0))) }
         #expect(told.elements.sorted() == Array(0..<1000))
     }
+
+    @Test func `The text of an event says why its request waits`() {
+        var event = RequestEvent(id: RequestID(), step: .waits(.seconds(9)))
+        event.waitReason = .retryAfter
+        #expect(event.description == "request \(event.id): waits 9.0 seconds (Retry-After)")
+    }
 }

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// What a hedge needs before it is sent, and what ends it.
 @Suite(.timeLimit(.minutes(15))) struct HedgeAdmissionTests {
@@ -91,7 +90,7 @@ import Testing
         let queue = RequestQueue(limiter: limiter)
         await hedged.start(operation, in: queue)
         #expect(await hedged.attemptFailed().attempt == 2)
-        #expect(limiter.slotAtOnce(for: Origin(url)) == nil)
+        #expect(limiter.hold(for: url) == nil)
         operation.cancel()
         _ = try? await operation.value
     }
@@ -150,7 +149,7 @@ import Testing
         let limiter = RequestLimiter(total: 2)
         hedged.configuration.limiter = limiter
         let refusal = try await refusal(hedged, transport, opening: door) {
-            try? breaker.admit(url).finish(.failed)
+            try? breaker.fail(url)
         }
         #expect(refusal == "circuitOpen")
         #expect(limiter.inFlightCount == 0)
@@ -169,9 +168,9 @@ import Testing
         let limiter = limiterForTwo(on: hedged.clock)
         hedged.configuration.limiter = limiter
         _ = try await refusal(hedged, transport, opening: door) {
-            try? breaker.admit(url).finish(.failed)
+            try? breaker.fail(url)
         }
-        #expect(limiter.slotAtOnce(for: Origin(url)) != nil)
+        #expect(limiter.hold(for: url) != nil)
     }
 
     @Test func `A hedge that the budget refuses takes no turn`() async throws {
@@ -181,7 +180,7 @@ import Testing
         let limiter = limiterForTwo(on: hedged.clock)
         hedged.configuration.limiter = limiter
         _ = try await refusal(hedged, transport, opening: door)
-        #expect(limiter.slotAtOnce(for: Origin(url)) != nil)
+        #expect(limiter.hold(for: url) != nil)
     }
 
     @Test func `An attempt that lost says nothing to the circuit breaker`() async throws {

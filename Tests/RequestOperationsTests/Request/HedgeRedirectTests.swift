@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// Which hosts a hedge asks that is redirected to another one, and what it gives back.
 @Suite(.timeLimit(.minutes(15))) struct HedgeRedirectTests {
@@ -25,8 +24,8 @@ import Testing
 
     /// How many slots for a URL's host are free.
     private func free(_ limiter: RequestLimiter, for url: URL) -> Int {
-        var slots: [RequestLimiter.Slot] = []
-        while let slot = limiter.slotAtOnce(for: Origin(url)) { slots.append(slot) }
+        var slots: [HeldSlot] = []
+        while let slot = limiter.hold(for: url) { slots.append(slot) }
         for slot in slots { slot.release() }
         return slots.count
     }
@@ -106,7 +105,7 @@ import Testing
         open url: URL, isProbed: Bool, probes: Int = 1, _ clock: ManualClock
     ) throws -> KnownBreaker {
         let breaker = KnownBreaker(failureRatio: 0.5, minimumThroughput: 2, probes: probes, clock: clock)
-        for _ in 0..<2 { try breaker.admit(url).finish(.failed) }
+        for _ in 0..<2 { try breaker.fail(url) }
         if isProbed { clock.advance(by: .seconds(5)) }
         return breaker
     }
@@ -148,7 +147,7 @@ import Testing
         await transport.requests(atLeast: 3)
         door.open()
         _ = try await operation.value
-        await eventually { (try? breaker.admit(there).finish(.cancelled)) != nil }
+        await eventually { breaker.hasRoom(for: there) }
         #expect(breaker.state(of: there) == .halfOpen)
     }
 

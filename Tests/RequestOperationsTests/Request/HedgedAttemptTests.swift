@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// Which of the attempts that run beside each other the request goes on with.
 @Suite(.timeLimit(.minutes(15))) struct HedgedAttemptTests {

@@ -1,8 +1,7 @@
 import Foundation
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

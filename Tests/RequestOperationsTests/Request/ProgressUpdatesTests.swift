@@ -128,4 +128,20 @@ import Testing
         #expect(ProgressUpdate(completed: 5, total: 4).fraction == 1)
         #expect(ProgressUpdate(completed: 1).fraction == nil)
     }
+
+    @Test func `A form that is answered into a file or a stream is no upload`() {
+        var request = anyRequest
+        request.setValue("multipart/form-data; boundary=a", forHTTPHeaderField: "Content-Type")
+        let toFile = TransportTask.download(request, to: URL(fileURLWithPath: "/a"))
+        let toStream = TransportTask(request, destination: .stream { _ in })
+        #expect(TransportTask.data(request).isUpload && !toFile.isUpload && !toStream.isUpload)
+    }
+
+    @Test func `The last update comes once`() {
+        var state = ProgressState()
+        let sent = TransferProgress(bytesSent: 10, bytesToSend: 10, bytesReceived: 4, bytesToReceive: 4)
+        let reports = [state.report(sent.ofBodySent, at: .zero), state.report(sent.ofBodySent, at: .zero)]
+        let finishes = state.finish()
+        #expect(reports == [true, false] && !finishes && state.number == 1 && state.update.total == 10)
+    }
 }

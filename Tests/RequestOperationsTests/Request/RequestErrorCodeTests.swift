@@ -1,6 +1,5 @@
+import RequestOperations
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(10))) struct RequestErrorCodeTests {
     static let all: [RequestError.Code] = [
@@ -36,28 +35,5 @@ import Testing
     @Test func `Codes of your own are equal by name`() {
         #expect(RequestError.Code("mine") == RequestError.Code("mine"))
         #expect(RequestError.Code("mine") != RequestError.Code("yours"))
-    }
-
-    @Test(
-        arguments: [
-            (.timedOut, .timedOut), (.cannotFindHost, .cannotResolveHost), (.dnsLookupFailed, .cannotResolveHost),
-            (.cannotConnectToHost, .cannotConnect), (.notConnectedToInternet, .notConnected),
-            (.dataNotAllowed, .notConnected), (.internationalRoamingOff, .notConnected), (.callIsActive, .notConnected),
-            (.networkConnectionLost, .connectionLost), (.secureConnectionFailed, .secureConnectionFailed),
-            (.serverCertificateUntrusted, .untrustedCertificate), (.serverCertificateHasBadDate, .untrustedCertificate),
-            (.serverCertificateNotYetValid, .untrustedCertificate),
-            (.serverCertificateHasUnknownRoot, .untrustedCertificate),
-            (.clientCertificateRejected, .clientCertificateRejected),
-            (.clientCertificateRequired, .clientCertificateRejected), (.badURL, .badURL),
-            (.unsupportedURL, .unsupportedScheme), (.httpTooManyRedirects, .tooManyRedirects),
-            (.dataLengthExceedsMaximum, .bodyTooLarge), (.badServerResponse, .malformedResponse),
-            (.cannotParseResponse, .malformedResponse), (.cannotDecodeRawData, .undecodableContent),
-            (.cannotDecodeContentData, .undecodableContent), (.requestBodyStreamExhausted, .unencodableBody),
-            (.cannotCreateFile, .fileFailed), (.cannotOpenFile, .fileFailed), (.cannotCloseFile, .fileFailed),
-            (.cannotWriteToFile, .fileFailed), (.cannotRemoveFile, .fileFailed), (.cannotMoveFile, .fileFailed),
-            (.unknown, .unknown), (.userAuthenticationRequired, .unknown), (.cancelled, .unknown),
-        ] as [(URLError.Code, RequestError.Code)])
-    func `An error of Foundation's has a code`(theirs: URLError.Code, ours: RequestError.Code) {
-        #expect(RequestError.Code(URLError(theirs)) == ours)
     }
 }

@@ -1,6 +1,6 @@
+import RequestOperations
+import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(10))) struct RequestErrorSentenceTests {
     // A literal that is a URL.
@@ -9,10 +9,6 @@ import Testing
     private static func error(_ code: RequestError.Code, status: Int = 418) -> RequestError {
         RequestError(
             code, stage: .validate, head: ResponseHead(status: status, url: url), reason: "CURLE_SECRET: secret")
-    }
-
-    private struct Refusal: Error, LocalizedError {
-        let errorDescription: String?
     }
 
     @Test(arguments: RequestErrorCodeTests.all + [RequestError.Code("mine")])
@@ -64,18 +60,13 @@ import Testing
         #expect(isGeneral == [.unknown, .stageFailed, RequestError.Code("mine")].contains(code))
     }
 
-    @Test func `The host is that of the request where no response came`() {
-        let error = RequestError(.cannotConnect, stage: .transfer).about(URLRequest(url: Self.url), nil)
-        #expect(error.localizedDescription == "No connection to the server a.example could be made.")
+    @Test func `The host is that of the request where no response came`() async {
+        var configuration = RequestConfiguration.scripted([.error(.cannotConnect)])
+        configuration.retryPolicy.maximumRetries = 0
+        let error = await failure(of: URLRequestOperation(Self.url, configuration: configuration))
+        #expect(error?.localizedDescription == "No connection to the server a.example could be made.")
         #expect(
             RequestError(.cannotConnect, stage: .transfer).localizedDescription
                 == "No connection to the server could be made.")
-    }
-
-    @Test func `An error of your own speaks for itself`() {
-        let error = RequestError(wrapping: Refusal(errorDescription: "You are signed out."), stage: .process)
-        #expect(error.localizedDescription == "You are signed out.")
-        let silent = RequestError(wrapping: Refusal(errorDescription: nil), stage: .process)
-        #expect(silent.localizedDescription == "The request to the server failed.")
     }
 }

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// Which request an error is about.
 @Suite(.timeLimit(.minutes(15))) struct RequestErrorSubjectTests {
@@ -104,17 +103,6 @@ import Testing
         #expect(refused.localizedDescription == "The server login.example does not allow the request (status 403).")
         let broken = try await Self.error(Self.operation(withLogin: [.error(.untrustedCertificate)]))
         #expect(broken.localizedDescription == "The identity of the server login.example could not be verified.")
-    }
-
-    @Test func `An error that passes through several requests names the first`() throws {
-        let url = try #require(URL(string: "http://a.example/"))
-        let (inner, middle, outer) = (RequestID(), RequestID(), RequestID())
-        let error = RequestError(.cannotConnect, stage: .transfer)
-            .about(try Self.request("POST", "http://login.example/token"), inner).about(URLRequest(url: url), middle)
-            .about(anyRequest, outer).about(anyRequest, outer)
-        #expect(
-            error.description == "cannotConnect in transfer, GET http://example.invalid/path,"
-                + " in POST http://login.example/token (request \(outer))")
     }
 
     @Test func `A deadline names its request`() async throws {

@@ -1,3 +1,4 @@
+import RequestOperationsTesting
 import Testing
 
 @testable import RequestOperations
@@ -133,5 +134,62 @@ import Testing
         let isOfTransport = stage == .transfer || stage == .validate
         #expect((error.code == .connectionLost) == isOfTransport)
         #expect((error.underlying is TransferFailure) == !isOfTransport)
+    }
+
+    // MARK: Of other errors
+
+    @Test(
+        arguments: [
+            (.timedOut, .timedOut), (.cannotFindHost, .cannotResolveHost), (.dnsLookupFailed, .cannotResolveHost),
+            (.cannotConnectToHost, .cannotConnect), (.notConnectedToInternet, .notConnected),
+            (.dataNotAllowed, .notConnected), (.internationalRoamingOff, .notConnected), (.callIsActive, .notConnected),
+            (.networkConnectionLost, .connectionLost), (.secureConnectionFailed, .secureConnectionFailed),
+            (.serverCertificateUntrusted, .untrustedCertificate), (.serverCertificateHasBadDate, .untrustedCertificate),
+            (.serverCertificateNotYetValid, .untrustedCertificate),
+            (.serverCertificateHasUnknownRoot, .untrustedCertificate),
+            (.clientCertificateRejected, .clientCertificateRejected),
+            (.clientCertificateRequired, .clientCertificateRejected), (.badURL, .badURL),
+            (.unsupportedURL, .unsupportedScheme), (.httpTooManyRedirects, .tooManyRedirects),
+            (.dataLengthExceedsMaximum, .bodyTooLarge), (.badServerResponse, .malformedResponse),
+            (.cannotParseResponse, .malformedResponse), (.cannotDecodeRawData, .undecodableContent),
+            (.cannotDecodeContentData, .undecodableContent), (.requestBodyStreamExhausted, .unencodableBody),
+            (.cannotCreateFile, .fileFailed), (.cannotOpenFile, .fileFailed), (.cannotCloseFile, .fileFailed),
+            (.cannotWriteToFile, .fileFailed), (.cannotRemoveFile, .fileFailed), (.cannotMoveFile, .fileFailed),
+            (.unknown, .unknown), (.userAuthenticationRequired, .unknown), (.cancelled, .unknown),
+        ] as [(URLError.Code, RequestError.Code)])
+    func `An error of Foundation's has a code`(theirs: URLError.Code, ours: RequestError.Code) {
+        #expect(RequestError.Code(URLError(theirs)) == ours)
+    }
+
+    @Test func `An error of a transfer keeps no more than the beginning of its body`() async {
+        let isFreed = Door()
+        let error = RequestError(
+            wrapping: TransferFailure(Problem(), bodyPrefix: .counted(isFreed), phase: .body), stage: .transfer)
+        #expect(await isFreed.isOpen(within: .seconds(120)))
+        #expect(error.bodyPrefix == Data(repeating: 7, count: 4096))
+    }
+
+    private struct Refusal: Error, LocalizedError {
+        let errorDescription: String?
+    }
+
+    @Test func `An error of your own speaks for itself`() {
+        let error = RequestError(wrapping: Refusal(errorDescription: "You are signed out."), stage: .process)
+        #expect(error.localizedDescription == "You are signed out.")
+        let silent = RequestError(wrapping: Refusal(errorDescription: nil), stage: .process)
+        #expect(silent.localizedDescription == "The request to the server failed.")
+    }
+
+    @Test func `An error that passes through several requests names the first`() throws {
+        let url = try #require(URL(string: "http://a.example/"))
+        var login = URLRequest(url: try #require(URL(string: "http://login.example/token")))
+        login.httpMethod = "POST"
+        let (inner, middle, outer) = (RequestID(), RequestID(), RequestID())
+        let error = RequestError(.cannotConnect, stage: .transfer)
+            .about(login, inner).about(URLRequest(url: url), middle)
+            .about(anyRequest, outer).about(anyRequest, outer)
+        #expect(
+            error.description == "cannotConnect in transfer, GET http://example.invalid/path,"
+                + " in POST http://login.example/token (request \(outer))")
     }
 }

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct RequestTransferTests {
     private func redirecting(_ limiter: RequestLimiter, to location: String) -> (
@@ -23,13 +22,13 @@ import Testing
 
     @Test func `A redirect to another host keeps its slot and may exceed the bound of that host`() async throws {
         let limiter = RequestLimiter(perHost: 1)
-        let occupied = limiter.slotAtOnce(for: Origin(URL(string: "http://other.invalid/")))
+        let occupied = limiter.hold(for: URL(string: "http://other.invalid/"))
         var (configuration, transport) = redirecting(limiter, to: "http://other.invalid/")
         let waits = Collector<Void>()
         configuration.onEvent = { if case .waitsForSlot = $0.step { waits.append(()) } }
         let held = Collector<Bool>()
-        configuration.validation = ResponseValidation { [origin = Origin(anyRequest.url)] _ in
-            held.append(limiter.slotAtOnce(for: origin) == nil)
+        configuration.validation = ResponseValidation { _ in
+            held.append(limiter.hold(for: anyRequest.url) == nil)
         }
         _ = try await run(URLRequestOperation(anyRequest, configuration: configuration))
         #expect(waits.count == 1 && held.elements == [true] && transport.requests.count == 2)

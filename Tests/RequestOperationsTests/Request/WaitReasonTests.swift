@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct WaitReasonTests {
     private let clock = ManualClock()
@@ -92,15 +91,9 @@ import Testing
 
     @Test func `An open circuit`() async throws {
         let breaker = KnownBreaker(minimumThroughput: 1, clock: clock)
-        try breaker.admit(url).finish(.failed)
+        try breaker.fail(url)
         let wait = try await wait { $0.use(breaker) }
         #expect(wait == Wait(delay: .seconds(6), reason: .circuit))
-    }
-
-    @Test func `The text of the event says it`() {
-        var event = RequestEvent(id: RequestID(), step: .waits(.seconds(9)))
-        event.waitReason = .retryAfter
-        #expect(event.description == "request \(event.id): waits 9.0 seconds (Retry-After)")
     }
 
     @Test func `A decision of ones own counts as a backoff`() async throws {

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// The stage that judges a whole response, and what an operation tells of its last one.
 struct WholeResponseTests {

@@ -1,6 +1,5 @@
+import RequestOperations
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(10))) struct AttemptFailureTests {
     private static let request = URLRequest(url: URL(string: "https://a.example/")!)  // A literal that is a URL.

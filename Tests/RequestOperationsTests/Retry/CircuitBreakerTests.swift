@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct CircuitBreakerTests {
     private let clock = ManualClock()
@@ -71,7 +70,7 @@ import Testing
         let limiter = RequestLimiter(rate: .perSecond(0.001), clock: clock)
         configuration.limiter = limiter
         _ = await failure(of: URLRequestOperation(url, configuration: configuration))
-        #expect(limiter.slotAtOnce(for: Origin(url)) != nil)
+        #expect(limiter.hold(for: url) != nil)
     }
 
     @Test func `A refused attempt surely was not sent`() async {
@@ -115,7 +114,8 @@ import Testing
     @Test func `Refused attempts count neither for the retries nor for the budget`() async throws {
         let breaker = breaker()
         await fail(breaker, times: 2)
-        let probe = try breaker.admit(url, at: clock, after: .seconds(5))
+        clock.advance(by: .seconds(5))
+        let succeed = try breaker.begin(url)
         let budget = KnownBudget(clock: clock)
         var configuration = configuration(ScriptedTransport([.status(503), .body(Data())]), breaker)
         configuration.retryPolicy.maximumRetries = 1
@@ -129,7 +129,7 @@ import Testing
             clock.advance(by: .seconds(1))
         }
         await clock.sleepers(1)
-        probe.finish(.succeeded)
+        succeed()
         // The first that is sent fails, and so has its retry.
         clock.advance(by: .seconds(1))
         await eventually { operation.attempts.count == 7 }
@@ -143,7 +143,8 @@ import Testing
     @Test func `Who has no backoff waits for the probes under way`() async throws {
         let breaker = breaker()
         await fail(breaker, times: 2)
-        let probe = try breaker.admit(url, at: clock, after: .seconds(5))
+        clock.advance(by: .seconds(5))
+        let succeed = try breaker.begin(url)
         var configuration = configuration(ScriptedTransport([.body(Data())]), breaker)
         configuration.retryPolicy.maximumRetries = 1
         configuration.retryPolicy.backoff = .constant(.zero)
@@ -156,7 +157,7 @@ import Testing
             clock.advance(by: .milliseconds(101))
         }
         await clock.sleepers(1)
-        probe.finish(.succeeded)
+        succeed()
         clock.advance(by: .milliseconds(200))
         _ = try await operation.value
     }
@@ -315,7 +316,7 @@ import Testing
     @Test func `A successful probe wakes who began to wait after it was sent`() async throws {
         let breaker = breaker()
         let host = try #require(URL(string: "http://probed-late.invalid/"))
-        for _ in 1...2 { try breaker.admit(host).finish(.failed) }
+        for _ in 1...2 { try breaker.fail(host) }
         clock.advance(by: .seconds(5))
         let (arrived, mayAnswer) = (Door(), Door())
         let transport = ScriptedTransport([
@@ -341,7 +342,7 @@ import Testing
     @Test func `A success never shortens the wait for an open circuit`() async throws {
         let breaker = breaker()
         let host = try #require(URL(string: "http://left-open.invalid/"))
-        for _ in 1...2 { try breaker.admit(host).finish(.failed) }
+        for _ in 1...2 { try breaker.fail(host) }
         let transport = ScriptedTransport([.body(Data())])
         var patient = configuration(transport, breaker)
         patient.retryPolicy.maximumRetries = 1
@@ -364,9 +365,9 @@ import Testing
         let breaker = breaker()
         for number in 0..<1000 {
             clock.advance(by: .seconds(1))
-            try breaker.admit(URL(string: "http://h\(number).invalid/")).finish(.succeeded)
+            try breaker.succeed(URL(string: "http://h\(number).invalid/"))
         }
-        #expect(clock.hosts.hostCount <= 128)
+        #expect(KnownSilences(clock: clock).hostCount <= 128)
     }
 
     @Test func `Who watches an open circuit that is forgotten hears that it is closed`() async throws {
@@ -376,20 +377,12 @@ import Testing
         )
         var states = breaker.states(of: host).makeAsyncIterator()
         #expect(await states.next() == .closed)
-        while breaker.state(of: host) == .closed { try breaker.admit(host).finish(.failed) }
+        while breaker.state(of: host) == .closed { try breaker.fail(host) }
         #expect(await states.next() == .open)
         clock.advance(by: .seconds(86_400))
-        try breaker.admit(other).finish(.succeeded)
+        try breaker.succeed(other)
         #expect(breaker.state(of: host) == .closed)
-        try breaker.admit(host).finish(.succeeded)
+        try breaker.succeed(host)
         #expect(await states.next() == .closed)
-    }
-}
-
-extension KnownBreaker {
-    /// Lets an attempt pass when a clock has gone on.
-    fileprivate func admit(_ url: URL, at clock: ManualClock, after time: Duration) throws -> CircuitPermit {
-        clock.advance(by: time)
-        return try admit(url)
     }
 }

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct HostRecoveryObserverTests {
     private let clock = ManualClock()
@@ -108,13 +107,7 @@ import Testing
         _ url: URL, _ count: Int, _ released: Collector<Int>, notBefore delay: Duration = .zero
     ) -> [@Sendable () -> Void] {
         (0..<count).map { index in
-            HostRecoveryObserver().watch(
-                for: Origin(url), in: clock.hosts, on: RequestClock(clock), using: .system, notBefore: delay
-            ) { release in
-                release?.finish(nil)
-                released.append(index)
-                return true
-            }
+            clock.hosts.watch(url, on: clock, notBefore: delay) { released.append(index) }
         }
     }
 
@@ -194,7 +187,7 @@ import Testing
     @Test func `A release that is cancelled goes to the next`() async throws {
         let url = url("cancelled-in-line")
         let limiter = RequestLimiter(total: 1)
-        let slot = try await limiter.slot(for: Origin(url), at: limiter.newPlace())
+        let slot = try #require(limiter.hold(for: url))
         let queue = OperationQueue()
         var limited = configuration([.body(Data())])
         limited.limiter = limiter

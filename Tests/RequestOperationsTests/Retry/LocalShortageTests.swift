@@ -1,16 +1,20 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// What this machine lacks is not the host's fault.
 @Suite(.timeLimit(.minutes(5))) struct LocalShortageTests {
     private let url = URL(string: "http://short.test/")!  // A literal that is a URL.
 
-    @Test func `Nothing is learnt of the host`() {
-        let error = RequestError(.outOfLocalResources, stage: .transfer)
-        #expect(RetryPolicy().outcome(of: error) == .cancelled)
-        #expect(RetryPolicy().outcome(of: TransferFailure(error, phase: .connect)) == .cancelled)
+    @Test func `Nothing is learnt of the host`() async {
+        let breaker = KnownBreaker(minimumThroughput: 1, clock: ManualClock())
+        var configuration = RequestConfiguration.scripted([.error(.outOfLocalResources), .error(.connectionLost)])
+        configuration.retryPolicy.maximumRetries = 0
+        configuration.use(breaker)
+        _ = await failure(of: URLRequestOperation(url, configuration: configuration))
+        #expect(breaker.state(of: url) == .closed)
+        _ = await failure(of: URLRequestOperation(url, configuration: configuration))
+        #expect(breaker.state(of: url) == .open)
     }
 
     @Test func `A retry needs no room in the budget of the host`() async throws {

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// What an outage costs a run of many more requests than their retry budget has tokens, in virtual time.
 @Suite(.timeLimit(.minutes(15))) struct OutageCostTests {

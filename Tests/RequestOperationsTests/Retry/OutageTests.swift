@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// What becomes of many requests to a host that fails for a while, with everything that spares it.
 @Suite(.timeLimit(.minutes(15))) struct OutageTests {

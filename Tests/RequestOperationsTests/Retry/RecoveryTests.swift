@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// What becomes of many requests when their host is back, in virtual time. The server takes 10 ms to answer.
 @Suite(.timeLimit(.minutes(15))) struct RecoveryTests {

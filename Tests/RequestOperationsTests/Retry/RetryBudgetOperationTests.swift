@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct RetryBudgetOperationTests: BudgetTests {
     let clock = ManualClock()
@@ -32,7 +31,7 @@ import Testing
         let request = request("counts-when-sent")
         let url = try #require(request.url)
         let limiter = RequestLimiter(total: 1)
-        let slot = try await limiter.slot(for: Origin(url), at: limiter.newPlace())
+        let slot = try #require(limiter.hold(for: url))
         var configuration = configuration(ScriptedTransport([.body(Data())]), budget)
         configuration.limiter = limiter
         let operation = URLRequestOperation(request, configuration: configuration)
@@ -122,7 +121,7 @@ import Testing
         await eventually { budget.balance(of: url) == 0 }
         for operation in operations { operation.cancel() }
         for operation in operations { await end(of: operation) }
-        #expect(budget.draw(to: url)?.wait ?? .seconds(99) <= .seconds(1))
+        #expect(budget.waitOfRetry(to: url) ?? .seconds(99) <= .seconds(1))
     }
 
     @Test func `A retry that a decision of ones own forgoes draws nothing`() async throws {
@@ -264,7 +263,7 @@ import Testing
         let operation = URLRequestOperation(request, configuration: configuration)
         OperationQueue().addOperation(operation)
         await clock.sleepers(1)
-        let slot = try await limiter.slot(for: Origin(url), at: limiter.newPlace())
+        let slot = try #require(limiter.hold(for: url))
         clock.advance(by: .seconds(1))
         await eventually { limiter.waitingCount == 1 }
         #expect(budget.balance(of: url) == 9)

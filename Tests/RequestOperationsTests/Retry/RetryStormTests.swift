@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// What a server that fails for a minute has to bear of a process, in virtual time.
 @Suite(.timeLimit(.minutes(15))) struct RetryStormTests {

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct SharedRetryAfterTests {
     private let clock = ManualClock()
@@ -364,15 +363,18 @@ import Testing
     @Test func `No too many requests are shared by default`() {
         #expect(!RetryPolicy().sharesTooManyRequests)
         for policy in [RetryPolicy.default, .none, .aggressive, .endless] {
-            #expect(!policy.sharesRetryAfter(of: 429) && policy.sharesRetryAfter(of: 503))
+            #expect(policy.sharesRetryAfter && !policy.sharesTooManyRequests)
         }
     }
 
-    @Test func `A status that is not retried says nothing about the host`() {
-        var policy = RetryPolicy()
-        policy.sharesTooManyRequests = true
-        policy.statuses = [500]
-        #expect(!policy.sharesRetryAfter(of: 429) && !policy.sharesRetryAfter(of: 503))
+    @Test(arguments: [429, 503]) func `A status that is not retried says nothing about the host`(status: Int) async {
+        let table = KnownSilences(clock: clock)
+        let transport = ScriptedTransport([.status(status, fields: [("Retry-After", "9")])])
+        var configuration = configuration(transport, table)
+        configuration.retryPolicy.sharesTooManyRequests = true
+        configuration.retryPolicy.statuses = [500]
+        _ = await failure(of: URLRequestOperation(url, configuration: configuration))
+        #expect(table.hostCount == 0 && transport.requests.count == 1)
     }
 
     @Test func `A policy that disregards retry after neither notes nor waits`() async throws {

@@ -1,3 +1,4 @@
+import RequestOperationsTesting
 import Testing
 
 @testable import RequestOperations
@@ -60,5 +61,106 @@ import Testing
         #expect((try? success.get()) == 1)
         let failure = await Result(catching: none)
         #expect(throws: Mine.self) { try failure.get() }
+    }
+}
+
+@Suite(.timeLimit(.minutes(15))) struct BroadcastTests {
+    @Test func `A stream begins with the value that there is`() async {
+        let broadcast = Broadcast("first")
+        broadcast.send("second", number: 1)
+        var values = broadcast.stream().makeAsyncIterator()
+        #expect(await values.next() == "second")
+    }
+
+    @Test func `Every stream hears of a change`() async {
+        let broadcast = Broadcast(0)
+        var streams = [broadcast.stream().makeAsyncIterator(), broadcast.stream().makeAsyncIterator()]
+        for index in streams.indices { #expect(await streams[index].next() == 0) }
+        broadcast.send(1, number: 1)
+        for index in streams.indices { #expect(await streams[index].next() == 1) }
+    }
+
+    @Test func `A value that is older than the last one is dropped`() async {
+        let broadcast = Broadcast(0)
+        broadcast.send(2, number: 2)
+        broadcast.send(1, number: 1)
+        var values = broadcast.stream().makeAsyncIterator()
+        #expect(await values.next() == 2)
+    }
+
+    @Test func `Who is late hears the last value`() async {
+        let broadcast = Broadcast(0)
+        var values = broadcast.stream().makeAsyncIterator()
+        for number in 1...5 { broadcast.send(number, number: number) }
+        #expect(await values.next() == 5)
+    }
+
+    @Test func `A stream that is left is forgotten`() async {
+        let broadcast = Broadcast(0)
+        let listening = Task {
+            for await _ in broadcast.stream() {}
+        }
+        await eventually { broadcast.streamCount == 1 }
+        listening.cancel()
+        await listening.value
+        await eventually { broadcast.streamCount == 0 }
+    }
+
+    @Test func `Every thread hears the last value of all`() async {
+        let broadcast = Broadcast(0)
+        var values = broadcast.stream().makeAsyncIterator()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 1...100 { group.addTask { broadcast.send(number, number: number) } }
+        }
+        var last = 0
+        while last < 100, let next = await values.next() {
+            #expect(next > last || next == 0)
+            last = next
+        }
+        #expect(last == 100)
+    }
+
+    @Test func `The end comes after the last value, and a later stream has only both`() async {
+        let broadcast = Broadcast(0)
+        let early = broadcast.stream()
+        broadcast.send(1, number: 1)
+        broadcast.end()
+        broadcast.send(2, number: 2)
+        for stream in [early, broadcast.stream()] {
+            var values: [Int] = []
+            for await value in stream { values.append(value) }
+            #expect(values == [1])
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct BoxTests {
+    @Test func `A box that somebody else has is copied when it is changed`() {
+        var box = Box([1])
+        let other = box
+        box.edit { $0.append(2) }
+        #expect(box.value == [1, 2] && other.value == [1])
+    }
+
+    @Test func `A box that nobody else has is changed where it is`() {
+        var box = Box(Array(0..<1000))
+        func place() -> Int { box.value.withUnsafeBufferPointer { Int(bitPattern: $0.baseAddress) } }
+        let before = place()
+        box.edit { $0[0] = 1 }
+        #expect(place() == before)
+    }
+}
+
+@Suite struct TellingLineTests {
+    @Test func `One thread tells what all add in order`() {
+        var line = TellingLine<Int>()
+        let mustTell = [line.add(1), line.add(2)]
+        #expect(mustTell == [true, false])
+        var told = [line.next()]
+        let mustTellMeanwhile = line.add(3)
+        told += (1...3).map { _ in line.next() }
+        #expect(!mustTellMeanwhile && told == [1, 2, 3, nil])
+        let (mustTellAgain, next) = (line.add(4), line.next())
+        #expect(mustTellAgain && next == 4)
     }
 }

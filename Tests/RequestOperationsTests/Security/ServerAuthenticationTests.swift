@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct ServerAuthenticationTests {
     private static let digest = #"Digest realm="r", nonce="n1", qop="auth", algorithm=SHA-256"#

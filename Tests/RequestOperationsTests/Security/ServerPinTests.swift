@@ -110,3 +110,110 @@ import Testing
         }
     #endif
 }
+
+@Suite(.timeLimit(.minutes(10))) struct PinCheckTests {
+    private func pin(_ byte: UInt8, _ kind: ServerPin.Kind = .key) -> ServerPin {
+        ServerPin(kind, Data(repeating: byte, count: 32))
+    }
+
+    /// A chain whose keys have these bytes, and whose certificates have these and 100.
+    private func chain(_ bytes: UInt8...) -> [PinCheck.Certificate] {
+        bytes.map { PinCheck.Certificate(key: pin($0), whole: pin($0 + 100, .certificate)) }
+    }
+
+    private func verdict(_ pins: [HostPins], _ chain: [PinCheck.Certificate], host: String = "a.example")
+        -> PinCheck.Verdict
+    {
+        PinCheck(pins).verdict(on: chain, of: host, port: 443, at: Date(timeIntervalSince1970: 1000))
+    }
+
+    @Test func `A host without pins passes`() {
+        #expect(verdict([.host("b.example", keys: [pin(1)])], chain(2)) == PinCheck.Verdict())
+        #expect(verdict([], chain(2)) == PinCheck.Verdict())
+    }
+
+    @Test func `A key or a certificate anywhere in the chain passes`() {
+        #expect(verdict([.host("a.example", keys: [pin(9), pin(2)])], chain(1, 2, 3)).failure == nil)
+        #expect(verdict([.host("a.example", keys: [pin(103, .certificate)])], chain(1, 2, 3)).failure == nil)
+        // The digest of a certificate is none of a key.
+        #expect(verdict([.host("a.example", keys: [pin(103)])], chain(1, 2, 3)).failure != nil)
+    }
+
+    @Test func `The pins of all patterns that are enforced count together`() {
+        let pins: [HostPins] = [.host("*.example", keys: [pin(1)]), .host("a.example", keys: [pin(2)])]
+        #expect(verdict(pins, chain(1)).failure == nil && verdict(pins, chain(2)).failure == nil)
+        let report = PinReport(host: "a.example", presented: [pin(3)], expected: [pin(1), pin(2)])
+        #expect(verdict(pins, chain(3)) == PinCheck.Verdict(failure: report))
+    }
+
+    @Test func `No pins and no chain trust nobody`() {
+        #expect(verdict([.host("a.example", keys: [])], chain(1)).failure != nil)
+        #expect(verdict([.host("a.example", keys: [pin(1)])], []).failure != nil)
+    }
+
+    @Test func `Pins end at their date`() {
+        let (before, after) = (Date(timeIntervalSince1970: 999), Date(timeIntervalSince1970: 1001))
+        #expect(verdict([.host("a.example", keys: [pin(1)], expires: before)], chain(2)).failure == nil)
+        #expect(verdict([.host("a.example", keys: [pin(1)], expires: after)], chain(2)).failure != nil)
+    }
+
+    @Test func `Pins on trial change nothing of those that are enforced, and are told apart`() {
+        let trial = HostPins.host("**.example", keys: [pin(1)], .reportOnly { _ in })
+        let old = HostPins.host("a.example", keys: [pin(2)])
+        // The new pin alone does not open the door.
+        #expect(verdict([trial, old], chain(1)).failure != nil && verdict([trial, old], chain(1)).reports.isEmpty)
+        // The old pin does, and the trial is told.
+        let verdict = verdict([trial, old], chain(2))
+        #expect(verdict.failure == nil && verdict.reports.map(\.report.expected) == [[pin(1)]])
+        #expect(self.verdict([trial], chain(3)).failure == nil && self.verdict([trial], chain(3)).reports.count == 1)
+    }
+
+    #if canImport(CRequestOperationsCurl) && canImport(Glibc)
+        @Test func `A host with one pin has no backup, and those of one host count together`() {
+            let (first, second) = (pin(1), pin(2))
+            let pins: [HostPins] = [
+                .host("one", keys: [first]), .host("twice", keys: [first, first]), .host("two", keys: [first]),
+                .host("two", keys: [second]), .host("over", keys: [first], expires: .distantPast),
+                .host("tried", keys: [first], .reportOnly { _ in }),
+            ]
+            #expect(ChainJudge.hostsWithoutBackup(pins, at: Date()) == ["one", "twice"])
+        }
+    #endif
+}
+
+@Suite(.timeLimit(.minutes(10))) struct HostPatternTests {
+    private func matches(_ pattern: String, _ host: String, _ port: Int = 443) throws -> Bool {
+        try #require(HostPattern(pattern)).matches(host, port: port)
+    }
+
+    @Test(arguments: [
+        ("api.example.com", "api.example.com"), ("API.example.com", "api.EXAMPLE.com"),
+        ("api.example.com.", "api.example.com"),
+        ("*.example.com", "a.example.com"), ("**.example.com", "a.example.com"), ("**.example.com", "a.b.example.com"),
+        ("**.example.com", "example.com"), ("**.example.com:443", "Example.com."),
+        ("192.0.2.1", "192.0.2.1"), ("[2001:db8::1]", "2001:db8:0::1"), ("2001:db8::1", "[2001:db8::1]"),
+        ("**", "a.example"), ("**", "192.0.2.1"), ("**:443", "a"), ("api.example.com:443", "api.example.com"),
+        ("[2001:db8::1]:443", "2001:db8::1"), ("[fe80::1]", "fe80::1%eth0"), ("127.0.0.1", "127.1"),
+        ("127.0.0.1", "0x7f000001"), ("127.0.0.1", "2130706433"), ("127.0.0.1", "0177.0.0.1"),
+    ]) func `A pattern matches its hosts`(_ pattern: String, _ host: String) throws {
+        #expect(try matches(pattern, host))
+    }
+
+    @Test(arguments: [
+        ("example.com", "a.example.com"), ("*.example.com", "example.com"), ("*.example.com", "a.b.example.com"),
+        ("**.example.com", "aexample.com"), ("*.example.com", "aexample.com"), ("**.example.com", "com"),
+        ("**.example.com", "a.example.com.evil"),
+        ("**:8443", "api.example.com"), ("api.example.com:8443", "api.example.com"), ("*.0.2.1", "192.0.2.1"),
+        ("192.0.2.1", "192.0.2.10"),
+    ]) func `A pattern matches no others`(_ pattern: String, _ host: String) {
+        #expect(!(HostPattern(pattern)?.matches(host, port: 443) ?? false))
+    }
+
+    @Test(arguments: [
+        "", "*", "*.", "**.", "a.*.b", "*a.example.com", "***.a", "a:0", "a:65536", "a:b", "a/b", "a b", "a..b",
+        "b\u{FC}cher.example", "[::1]x443", "*.192.0.2.1", ".",
+    ])
+    func `What is no pattern is refused`(_ text: String) {
+        #expect(!HostPins.isPattern(text))
+    }
+}

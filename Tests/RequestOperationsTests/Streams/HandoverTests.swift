@@ -71,4 +71,18 @@ import Testing
         await #expect(throws: CancellationError.self) { try await sender.value }
         #expect(!handover.hasHandedOver)
     }
+
+    @Test func `A character that is cut between pieces is whole`() async throws {
+        let euro = Array("€".utf8)
+        let handover = Handover<Data>()
+        let operation = StreamOperation(try #require(anyRequest.url))
+        var lines = StreamBytes(handover: handover, operation: operation).lines.makeAsyncIterator()
+        let attempt = handover.begin()
+        async let sent: Void = {
+            for byte in euro { try await handover.send(Data([byte]), from: attempt) }
+            handover.end(.success(()))
+        }()
+        #expect(try await lines.next() == "€")
+        try await sent
+    }
 }

@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct StreamOperationTests {
     private let url = URL(string: "http://a.example/stream?secret=1")!
@@ -198,20 +197,6 @@ import Testing
     @Test func `Lines are put together from pieces`() async {
         let (lines, error) = await all(started(.init(pieces: ["a", "b\r", "\nc\n\nd"])).lines)
         #expect(lines == ["ab", "c", "", "d"] && error == nil)
-    }
-
-    @Test func `A character that is cut between pieces is whole`() async throws {
-        let euro = Array("€".utf8)
-        let handover = Handover<Data>()
-        let operation = StreamOperation(url)
-        var lines = StreamBytes(handover: handover, operation: operation).lines.makeAsyncIterator()
-        let attempt = handover.begin()
-        async let sent: Void = {
-            for byte in euro { try await handover.send(Data([byte]), from: attempt) }
-            handover.end(.success(()))
-        }()
-        #expect(try await lines.next() == "€")
-        try await sent
     }
 
     @Test func `The lines before an error arrive`() async {

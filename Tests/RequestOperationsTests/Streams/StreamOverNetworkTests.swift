@@ -1,7 +1,6 @@
+import RequestOperations
 import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
 
 /// Streams over real connections.
 @Suite(.timeLimit(.minutes(15))) struct StreamOverNetworkTests {

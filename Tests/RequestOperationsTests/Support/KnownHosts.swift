@@ -20,6 +20,19 @@ extension ManualClock {
 extension HostRegistry {
     /// How many requests wait for the recovery of a host.
     func waitingCount(for url: URL) -> Int { visit(Origin(url)) { host, _ in host.waitingCount } }
+
+    /// Waits for the recovery of a host. The closure that is returned ends that.
+    func watch(
+        _ url: URL, on clock: ManualClock, notBefore delay: Duration, whenReleased: @escaping @Sendable () -> Void
+    ) -> @Sendable () -> Void {
+        HostRecoveryObserver().watch(
+            for: Origin(url), in: self, on: RequestClock(clock), using: .system, notBefore: delay
+        ) { release in
+            release?.finish(nil)
+            whenReleased()
+            return true
+        }
+    }
 }
 
 /// A retry budget with the registry that keeps its buckets.
@@ -61,6 +74,9 @@ struct KnownBudget: Sendable {
         hosts.draw(budget.cost(after: error, status: status), from: budget, of: Origin(url), within: left)
     }
 
+    /// How long a retry waits; `nil` if it is refused.
+    func waitOfRetry(to url: URL) -> Duration? { draw(to: url)?.wait }
+
     /// What the success of a first attempt brings back.
     func countSuccess(of url: URL) {
         hosts.visit(Origin(url)) { $0.putBack(budget.refund ?? 0, into: budget, at: $1) }
@@ -88,6 +104,21 @@ struct KnownBreaker: Sendable {
 
     func admit(_ url: URL?) throws -> CircuitPermit {
         try #require(try hosts.admit(to: Origin(url), asking: breaker)?.permit)
+    }
+
+    /// Has an attempt fail that the circuit admits.
+    func fail(_ url: URL?) throws { try admit(url).finish(.failed) }
+
+    /// Has an attempt succeed that the circuit admits.
+    func succeed(_ url: URL?) throws { try admit(url).finish(.succeeded) }
+
+    /// Whether the circuit admits an attempt.
+    func hasRoom(for url: URL?) -> Bool { (try? admit(url).finish(.cancelled)) != nil }
+
+    /// An attempt that the circuit admits; the closure has it succeed.
+    func begin(_ url: URL?) throws -> @Sendable () -> Void {
+        let permit = try admit(url)
+        return { permit.finish(.succeeded) }
     }
 
     func timeLeft(for url: URL?) -> Duration {

@@ -78,3 +78,13 @@ extension Transport {
         }
     }
 }
+
+extension BodyStream {
+    /// Bytes in one piece, again for each reader.
+    static func of(_ bytes: Data, length: Int64? = nil) -> BodyStream {
+        BodyStream(length: length) {
+            let left = Locked<Data?>(bytes)
+            return BodyStream.Reader { left.withLock { $0.take() } }
+        }
+    }
+}

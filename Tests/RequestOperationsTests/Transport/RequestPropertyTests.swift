@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     /// What the transports of Linux make of the properties of a `URLRequest` beside its URL, method, fields and body.
     @Suite(.timeLimit(.minutes(5)))

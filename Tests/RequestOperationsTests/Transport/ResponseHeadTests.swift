@@ -1,6 +1,5 @@
+import RequestOperations
 import Testing
-
-@testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(10))) struct ResponseHeadTests {
     private static let url = URL(string: "https://a.example/?secret")!  // A literal that is a URL.

@@ -1,5 +1,6 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import Testing
 
     @testable import RequestOperations
 
@@ -9,11 +10,11 @@
         private let tasks: [Task<TransportResponse, any Error>]
 
         init(
-            _ urls: [URL], lookups: Lookups = Lookups(),
+            _ urls: [URL], lookupBound: Int? = nil,
             _ change: (inout CurlTransport.Configuration) -> Void = { _ in }
         ) throws {
             let driver = CurlDriver(CurlTransport.with(change).configuration)
-            driver.lookups = lookups
+            if let lookupBound { driver.lookups = Lookups(bound: lookupBound) }
             let flows = try urls.map { try TransferFlow(to: $0, over: driver) }
             driver.inbox.withLock { inbox in
                 for flow in flows { _ = inbox.add(flow.transfer, isNew: true) }
@@ -55,6 +56,16 @@
             var task = TransportTask(URLRequest(url: url))
             task.limits.connect = .seconds(300)
             try self.init(task, driver: driver, submitted: CurlLibrary.now, onHead: { _ in })
+        }
+    }
+
+    extension CurlTransfer {
+        /// A GET to a host, or a host and port, that no thread has taken yet.
+        static func to(_ host: String, over driver: CurlDriver) throws -> CurlTransfer {
+            let request = try CurlRequest(URLRequest(url: try #require(URL(string: "http://\(host)/"))))
+            return CurlTransfer(
+                driver: driver, easy: driver.handles.take(), request: request,
+                limits: .init(TransferLimits()), upload: nil, wantsProgress: false, submitted: 0)
         }
     }
 #endif

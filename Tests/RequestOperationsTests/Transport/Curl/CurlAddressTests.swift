@@ -1,8 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     /// What a request of a stranger must not reach.
     @Suite(.timeLimit(.minutes(15))) struct CurlAddressTests {

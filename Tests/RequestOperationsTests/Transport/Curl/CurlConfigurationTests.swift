@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     /// What a configuration changes, on real connections.
     @Suite(.timeLimit(.minutes(15)))
@@ -33,7 +32,7 @@
 
         // MARK: Routes
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        @Test(.enabled(if: Libcurl.sharesConnections))
         func `Requests over HTTP/2 share a connection to a Unix socket`() async throws {
             let path = SecureServers.shared.file("http2.socket").path
             let transport = CurlTransport.with {
@@ -115,22 +114,19 @@
             let server = try await LoopbackServer.start()
             let gate = LoopbackServer.Gate()
             server.route("/", .held(by: gate, then: .text("here")))
-            let driver = CurlDriver(CurlTransport.with { $0.maximumConnectionsPerHost = 1 }.configuration)
-            let flows = try (0..<2).map { _ in
-                try TransferFlow(
-                    .data(server.request()), driver: driver, submitted: CurlLibrary.now, onHead: { _ in })
-            }
-            async let first = flows[0].run()
+            let driver = OwnDriver(CurlTransport.with { $0.maximumConnectionsPerHost = 1 }.configuration)
+            let transfers = try (0..<2).map { _ in try driver.transfer(.data(server.request())) }
+            async let first = transfers[0].run()
             try await server.requests(atLeast: 1)
-            let second = Task { try await flows[1].run() }
+            let second = Task { try await transfers[1].run() }
             // It is in libcurl's hands then.
-            await eventually { flows[1].transfer.exchange.withLock(\.awaitsHead) }
+            await eventually { transfers[1].awaitsHead }
             second.cancel()
             await #expect(throws: CancellationError.self) { try await second.value }
             gate.open()
             #expect(try await first.body == Data("here".utf8))
             #expect(server.requests.count == 1 && server.connections.count == 1)
-            await driver.shutDown(.draining)
+            await driver.drain()
         }
 
         // MARK: Cookies
@@ -286,7 +282,7 @@
             request.setValue("100-continue", forHTTPHeaderField: "Expect")
             let task = TransportTask.upload(request, from: .data(Data(count: 100_000)))
             let response = try await CurlTransport.with { _ in }.perform(task) { _ in }
-            #expect(response.head.status == 417 && !response.head.refusesAddedExpectation)
+            #expect(response.head.status == 417)
         }
 
         @Test func `A refused expectation keeps none from being announced to other servers`() async throws {
@@ -400,13 +396,6 @@
                 _ = try await transport.get(server.url)
             }
             try await server.connectionsClosed(atLeast: 1)
-        }
-    }
-
-    extension TransferMachine {
-        /// Whether the transfer was given to libcurl, and no head has come.
-        fileprivate var awaitsHead: Bool {
-            if case .awaitingHead = state { true } else { false }
         }
     }
 #endif

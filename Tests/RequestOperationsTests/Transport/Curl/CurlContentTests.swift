@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
+    import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
-    @testable import RequestOperationsTesting
 
     /// Content codings that are rare, broken or unknown, over real sockets.
     @Suite(.timeLimit(.minutes(5)))
@@ -19,7 +18,7 @@
         private static let members = Gzip.member(Data("hello".utf8)) + Gzip.member(Data(" world".utf8), fields: true)
 
         @Test(
-            .enabled(if: CurlLibrary.asksLateWhetherToDecode), arguments: ["gzip", "x-gzip", "GZIP", " gzip "],
+            .enabled(if: Libcurl.asksLateWhetherToDecode), arguments: ["gzip", "x-gzip", "GZIP", " gzip "],
             [Data(), Data(count: 100), Data("more".utf8)])
         func `Members of gzip are one body, and what follows them is left out`(
             coding: String, trailer: Data
@@ -29,13 +28,13 @@
             #expect(server.connections.count == 1)
         }
 
-        @Test(.enabled(if: !CurlLibrary.asksLateWhetherToDecode))
+        @Test(.enabled(if: !Libcurl.asksLateWhetherToDecode))
         func `Members of gzip are undecodableContent where libcurl decodes`() async throws {
             let server = try await server(Self.members)
             #expect(await transport.row(server.url).code == .undecodableContent)
         }
 
-        @Test(.enabled(if: CurlLibrary.asksLateWhetherToDecode))
+        @Test(.enabled(if: Libcurl.asksLateWhetherToDecode))
         func `Members of gzip come whole for a slow consumer, in a file, in chunks, and over HTTP2`() async throws {
             let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 11) })
             let coded = Gzip.member(content) + Gzip.member(content)
@@ -132,12 +131,12 @@
             ("zstd", Data(repeating: 0x2A, count: 100)), ("zstd", Data("hello, this is plain text".utf8)),
         ])
         func `So is a broken coding that only some libraries know`(coding: String, body: Data) async throws {
-            guard CurlLibrary.decodes(coding) else { return }
+            guard Libcurl.decodes(coding) else { return }
             let server = try await server(body, coding)
             #expect(await transport.row(server.url).code == .undecodableContent)
         }
 
-        @Test(.enabled(if: CurlLibrary.asksLateWhetherToDecode), arguments: [5, 12, 20])
+        @Test(.enabled(if: Libcurl.asksLateWhetherToDecode), arguments: [5, 12, 20])
         func `A body that ends within its coding is truncatedBody`(count: Int) async throws {
             let server = try await server(Data(Gzip.member(Data("hello".utf8)).prefix(count)))
             #expect(await transport.row(server.url).code == .truncatedBody)
@@ -146,7 +145,7 @@
         @Test func `A body in an unknown coding is undecodableContent if libcurl refuses it`() async throws {
             let server = try await server(Data("uryyb".utf8), "x-rot13")
             let row = await transport.row(server.url)
-            let isRefused = CurlLibrary.version >= CurlLibrary.Version(8, 5)
+            let isRefused = Libcurl.isVersion(from: (8, 5))
             #expect(row == (isRefused ? .sent(.undecodableContent, .body, 61) : Row()))
         }
 

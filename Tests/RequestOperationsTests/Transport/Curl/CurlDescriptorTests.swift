@@ -1,10 +1,9 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
     import Glibc
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     /// Processes with few descriptors.
     @Suite(.timeLimit(.minutes(15)))
@@ -128,20 +127,18 @@
         @Test func `Requests for which there never is a descriptor fail at their connect limit`() async throws {
             let server = try await LoopbackServer.start { _ in .text("here") }
             let configuration = CurlTransport.with { _ in }.configuration
-            let driver = CurlDriver(configuration, descriptors: DescriptorShare(limit: 4))
+            let driver = OwnDriver(configuration, descriptorLimit: 4)
             var task = TransportTask(URLRequest(url: server.url))
             task.limits.connect = .milliseconds(100)
-            let flows = try (0..<3).map { _ in
-                try TransferFlow(task, driver: driver, submitted: CurlLibrary.now, onHead: { _ in })
-            }
-            for flow in flows {
+            let transfers = try (0..<3).map { _ in try driver.transfer(task) }
+            for transfer in transfers {
                 await #expect {
-                    _ = try await flow.run()
+                    _ = try await transfer.run()
                 } throws: { error in
                     RequestError.Code.outOfLocalResources ~= ((error as? TransferFailure)?.error ?? error)
                 }
             }
-            await driver.shutDown(.draining)
+            await driver.drain()
         }
     }
 

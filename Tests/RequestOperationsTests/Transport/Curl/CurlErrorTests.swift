@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     /// The rows of the table of errors, each provoked on a real socket. (That of the limit for connecting is in the
     /// conformance suite.)
@@ -199,7 +198,7 @@
         @Test func `A line of a head without a colon is malformedResponse if libcurl refuses it`() async throws {
             let head = "HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 0\r\n\r\n"
             let row = try await loopback(.closing(.raw(Data(head.utf8))))
-            let isRefused = CurlLibrary.version >= CurlLibrary.Version(7, 83)
+            let isRefused = Libcurl.isVersion(from: (7, 83))
             #expect(row == (isRefused ? .sent(.malformedResponse, .head, 8) : Row()))
         }
 

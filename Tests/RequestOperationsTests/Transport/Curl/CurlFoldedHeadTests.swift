@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     /// Heads with a line that begins with a blank where there is no line to continue. Some versions of libcurl write to freed
     /// memory for them, so each test has a process to itself.

@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
+    import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
-    @testable import RequestOperationsTesting
 
     /// Bodies framed in ways that are wrong or rare, over real sockets.
     @Suite(.timeLimit(.minutes(5)))
@@ -24,7 +23,7 @@
         }
 
         /// From 8.18 on libcurl joins the lines of a field before it reads the field.
-        private static let joinsLines = CurlLibrary.version >= CurlLibrary.Version(8, 18)
+        private static let joinsLines = Libcurl.isVersion(from: (8, 18))
         private static let lengthOnSecondLine = "Content-Length:\r\n 2"
 
         private static let unknowableEnds = [
@@ -89,7 +88,7 @@
         }
 
         /// From 8.14 on libcurl refuses a coding that it was not to ask for.
-        private static let refusesCodings = CurlLibrary.version >= CurlLibrary.Version(8, 14)
+        private static let refusesCodings = Libcurl.isVersion(from: (8, 14))
 
         @Test(arguments: ["", "Content-Length: 3", "Content-Length: 1000", "Content-Length: @"], [false, true])
         func `A transfer coding beside a length is decoded, and the length does not count`(
@@ -160,7 +159,7 @@
         }
 
         /// From 8.17 on libcurl refuses lengths that contradict one another, also where no body follows.
-        private static let judgesAnswersToHEAD = CurlLibrary.version >= CurlLibrary.Version(8, 17)
+        private static let judgesAnswersToHEAD = Libcurl.isVersion(from: (8, 17))
 
         @Test(arguments: [
             ("HEAD", "200 OK", "Content-Length: 42,30"), ("GET", "204 No Content", "Content-Length: 0x20"),

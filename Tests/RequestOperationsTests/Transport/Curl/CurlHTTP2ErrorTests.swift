@@ -1,8 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import Testing
-
-    @testable import RequestOperations
 
     /// The rows of the table of errors that are of HTTP/2.
     @Suite(.timeLimit(.minutes(5)))
@@ -30,7 +29,7 @@
 
         /// The sizes of fields. Before version 8, libcurl has a limit for all of them together.
         private static let excessiveHeads =
-            CurlLibrary.version < CurlLibrary.Version(8, 0)
+            Libcurl.isVersion(before: (8, 0))
             ? [[70_000], [Int](repeating: 3000, count: 50)] : [[70_000]]
 
         @Test(arguments: excessiveHeads)
@@ -64,7 +63,7 @@
 
         @Test func `A connection that ends with GOAWAY in a body is truncatedBody`() async throws {
             let peer = try await PythonPeer(.goAwayInBody)
-            let number = CurlLibrary.version < CurlLibrary.Version(7, 88) ? 92 : 18
+            let number = Libcurl.isVersion(before: (7, 88)) ? 92 : 18
             #expect(try await row(peer).isRow(.sent(.truncatedBody, .body, number, bytes: 5)))
         }
     }
@@ -72,7 +71,7 @@
     extension Row {
         /// Whether it is another. libcurl 8.1 tells by its number what it was about to do when the stream had ended.
         fileprivate func isRow(_ other: Row) -> Bool {
-            let hasOtherNumbers = (CurlLibrary.Version(8, 1)..<CurlLibrary.Version(8, 2)).contains(CurlLibrary.version)
+            let hasOtherNumbers = Libcurl.isVersion(from: (8, 1), before: (8, 2))
             return hasOtherNumbers ? unnumbered == other.unnumbered : self == other
         }
     }

@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
+    import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
-    @testable import RequestOperationsTesting
 
     /// Over HTTP/2, uploads, and transfers that share a connection with one that is cancelled or waits for its consumer.
     @Suite(.timeLimit(.minutes(5)))
@@ -16,13 +15,20 @@
             s.send(bytes(body))
             """
 
+        private static func stream(_ pieces: [Data], length: Int64? = nil) -> BodyStream {
+            BodyStream(length: length) {
+                let left = Locked(pieces[...])
+                return BodyStream.Reader { left.withLock { $0.popFirst() } }
+            }
+        }
+
         @Test(arguments: [1_000_003, nil] as [Int64?])
         func `A body is sent byte for byte, of a known length and of an unknown`(length: Int64?) async throws {
             let peer = try await HTTP2Peer(Self.echo)
             let content = Content.pattern(1_000_003)
             let pieces = stride(from: 0, to: content.count, by: 50_000).map { content.dropFirst($0).prefix(50_000) }
-            let source = Source(pieces: pieces)
-            let task = TransportTask.upload(peer.request(method: "POST"), from: .stream(source.stream(length: length)))
+            let body = Self.stream(pieces, length: length)
+            let task = TransportTask.upload(peer.request(method: "POST"), from: .stream(body))
             let response = try await peer.perform(task)
             #expect(response.body == content)
             #expect(response.head.field("X-Length") == (length.map { String($0) } ?? "none"))
@@ -30,8 +36,7 @@
 
         @Test func `A stream without a byte is sent as an empty body`() async throws {
             let peer = try await HTTP2Peer(Self.echo)
-            let source = Source(pieces: [])
-            let task = TransportTask.upload(peer.request(method: "POST"), from: .stream(source.stream()))
+            let task = TransportTask.upload(peer.request(method: "POST"), from: .stream(Self.stream([])))
             let response = try await peer.perform(task)
             #expect(response.head.status == 200 && response.body.isEmpty)
         }
@@ -40,8 +45,8 @@
         func `Progress of a body that is sent only grows, and ends with all of it`(isLengthKnown: Bool) async throws {
             let peer = try await HTTP2Peer(Self.echo)
             let told = Collector<TransferProgress>()
-            let source = Source(Content.pattern(100_000), times: 30)
-            let body = source.stream(length: isLengthKnown ? 3_000_000 : nil)
+            let pieces = Array(repeating: Content.pattern(100_000), count: 30)
+            let body = Self.stream(pieces, length: isLengthKnown ? 3_000_000 : nil)
             var task = TransportTask.upload(peer.request(method: "POST"), from: .stream(body))
             task.onProgress = { told.append($0) }
             _ = try await peer.perform(task)
@@ -72,8 +77,7 @@
                     s.send(b"%d" % s.connection.number)
                 """)
             #expect(try await peer.text() == "1")
-            let source = Source(Content.pattern(1 << 16), times: 1024)
-            let body = source.stream(length: 64 << 20)
+            let body = Self.stream(Array(repeating: Content.pattern(1 << 16), count: 1024), length: 64 << 20)
             let upload = TransportTask.upload(peer.request(method: "POST"), from: .stream(body))
             let failure = try await peer.rejection(of: upload, errorBodyTimeLimit: .milliseconds(100))
             #expect(failure.error is HTTP2Peer.Rejected && failure.head?.status == 413)
@@ -84,7 +88,7 @@
 
         // MARK: Sharing
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        @Test(.enabled(if: Libcurl.sharesConnections))
         func `Streams that are cancelled are reset, and leave the others of their connection alone`() async throws {
             let peer = try await HTTP2Peer(
                 """
@@ -134,13 +138,13 @@
             cancelled.cancel()
             await #expect(throws: CancellationError.self) { try await cancelled.value }
             // By a reset or, where libcurl would wait with that, by the end of the connection.
-            let hearsEnd = CurlLibrary.holdsBackResets
+            let hearsEnd = Libcurl.holdsBackResets
             #expect((hearsEnd ? ["heard end"] : ["heard 8", "heard 5"]).contains(await peer.line()))
             _ = try await peer.get("/next")
             #expect(await peer.line() == (hearsEnd ? "begun 2" : "begun 1"))
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        @Test(.enabled(if: Libcurl.sharesConnections))
         func `The server hears of a cancel beside an upload, at the latest when that goes on`() async throws {
             let peer = try await HTTP2Peer(
                 """
@@ -174,7 +178,7 @@
             #expect(try await upload.value.head.status == 200)
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        @Test(.enabled(if: Libcurl.sharesConnections))
         func `The server hears of a body that grows too large, at the latest with the next request`()
             async throws
         {
@@ -203,7 +207,7 @@
             await #expect(throws: CancellationError.self) { try await other.value }
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        @Test(.enabled(if: Libcurl.sharesConnections))
         func `A response that waits for its consumer holds up no other of its connection`() async throws {
             let peer = try await HTTP2Peer(
                 """
@@ -211,30 +215,27 @@
                 if s.path == "/slow": s.pattern(40 << 20)
                 else: s.send(b"%d" % s.connection.number)
                 """)
-            let driver = CurlDriver(peer.configuration)
+            let driver = OwnDriver(peer.configuration)
             let (body, mayGoOn) = (Locked(Data()), Door())
             let task = TransportTask.stream(peer.request("/slow")) { piece in
                 await mayGoOn.pass()
                 body.withLock { $0.append(piece) }
             }
-            let slow = try TransferFlow(task, driver: driver, submitted: CurlLibrary.now, onHead: { _ in })
+            let slow = try driver.transfer(task)
             let response = Task { try await slow.run() }
             defer { mayGoOn.open() }
-            await eventually { slow.transfer.exchange.withLock(\.isHeldBack) }
+            await eventually { slow.isHeldBack }
             let began = ContinuousClock.now
             for _ in 1...20 {
-                let other = try TransferFlow(
-                    peer.task(), driver: driver, submitted: CurlLibrary.now, onHead: { _ in })
-                #expect(try await other.run().body == Data("1".utf8))
+                #expect(try await driver.transfer(peer.task()).run().body == Data("1".utf8))
             }
             // Many times what it takes; those that are held up are answered later still, or never.
             #expect(ContinuousClock.now - began < .seconds(12))
-            let isStillHeldBack = slow.transfer.exchange.withLock(\.isHeldBack)
-            #expect(isStillHeldBack)
+            #expect(slow.isHeldBack)
             mayGoOn.open()
             #expect(try await response.value.head.version == .http2)
             #expect(body.withLock { $0 } == Content.pattern(40 << 20))
-            await driver.shutDown(.draining)
+            await driver.drain()
         }
     }
 #endif

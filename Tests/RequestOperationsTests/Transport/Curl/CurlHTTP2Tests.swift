@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
+    import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
-    @testable import RequestOperationsTesting
 
     /// Over HTTP/2, what the conformance suite expects of responses over HTTP/1.1.
     @Suite(.timeLimit(.minutes(5)))
@@ -47,7 +46,8 @@
                 """)
             let head = try await peer.get().head
             #expect(head.version == .http2)
-            #expect(head.values(of: "Set-Cookie") == ["a=1; Path=/", "b=2", "a=3"])
+            let cookies = head.fields.filter { $0.name.lowercased() == "set-cookie" }.map(\.value)
+            #expect(cookies == ["a=1; Path=/", "b=2", "a=3"])
         }
 
         @Test func `A HEAD request gets a head and no body, and leaves its connection to the next`() async throws {
@@ -117,8 +117,8 @@
             let row = await peer.transport.row(peer.task())
             var expected: [RequestError.Code?] = [isLengthKnown ? .truncatedBody : nil]
             // Two versions know that there was a reset; older ones may not have delivered the head before it.
-            if CurlLibrary.version < CurlLibrary.Version(8, 1) { expected.append(.connectionLost) }
-            if (CurlLibrary.Version(8, 1)..<CurlLibrary.Version(8, 3)).contains(CurlLibrary.version) {
+            if Libcurl.isVersion(before: (8, 1)) { expected.append(.connectionLost) }
+            if Libcurl.isVersion(from: (8, 1), before: (8, 3)) {
                 expected = [.connectionLost]
             }
             #expect(expected.contains(row.code))
@@ -162,7 +162,7 @@
         }
 
         // 8.16 may give up a connection that brings what is no longer wanted, and make another (mended in 8.17).
-        @Test(.enabled(if: !(CurlLibrary.Version(8, 16)..<CurlLibrary.Version(8, 17)).contains(CurlLibrary.version)))
+        @Test(.enabled(if: !Libcurl.isVersion(from: (8, 16), before: (8, 17))))
         func `Huge rejected bodies leave the connection to others, which they do not hold up`() async throws {
             let peer = try await HTTP2Peer(Self.huge)
             for _ in 1...8 { _ = try await peer.rejection(of: .data(peer.request("/huge"))) }

@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
     import RequestOperations
+    import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperationsTesting
 
     /// When a transfer's Task hears of the head.
     @Suite(.timeLimit(.minutes(15)))
@@ -51,7 +50,7 @@
         @Test func `The head of a large body for memory is answered before the body is there`() async throws {
             let server = try await LoopbackServer.start()
             let gate = LoopbackServer.Gate()
-            server.route("/", .pattern(10, of: 1 << 20, restAfter: gate))
+            server.route("/", .held(after: 10, of: 1 << 20, by: gate))
             let response = try await transport.perform(.data(server.request())) { _ in gate.open() }
             #expect(response.body.count == 1 << 20)
         }

@@ -1,8 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import Testing
-
-    @testable import RequestOperations
 
     /// Client certificates and roots that cannot be used.
     @Suite(.timeLimit(.minutes(5)))

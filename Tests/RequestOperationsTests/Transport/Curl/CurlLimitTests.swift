@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     /// The rows of the table of errors that are about limits: of time, of size, of the system.
     @Suite(.timeLimit(.minutes(15)))
@@ -34,16 +33,16 @@
             task.limits.idle = .seconds(60)
             task.limits.maximumBodySize = 65_000
             let mayGoOn = DispatchSemaphore(value: 0)
-            let driver = CurlDriver(CurlTransport.with { _ in }.configuration)
-            let flow = try TransferFlow(task, driver: driver, submitted: CurlLibrary.now) { _ in mayGoOn.wait() }
-            let transfer = Task { try await onBlockingThread { try await flow.run() } }
-            await eventually { flow.transfer.exchange.withLock(\.waitsForAnswer) }
+            let driver = OwnDriver(CurlTransport.with { _ in }.configuration)
+            let held = try driver.transfer(task) { _ in mayGoOn.wait() }
+            let transfer = Task { try await onBlockingThread { try await held.run() } }
+            await eventually { held.waitsForAnswer }
             let start = ContinuousClock.now
             mayGoOn.signal()
             let failure = await #expect(throws: TransferFailure.self) { try await transfer.value }
             #expect((failure?.error as? RequestError)?.code == .bodyTooLarge)
             #expect(start.duration(to: .now) < .seconds(45))
-            await driver.shutDown(.failing)
+            await driver.fail()
         }
 
         @Test
@@ -168,13 +167,6 @@
             task.limits.idle = .seconds(4)
             let row = await transport.row(task)
             #expect(row == .sent(.timedOut, .body, bytes: 10))
-        }
-    }
-
-    extension TransferMachine {
-        /// Whether a body has been held back since its head was not answered.
-        fileprivate var waitsForAnswer: Bool {
-            if case .unanswered(_, let isPaused) = state { isPaused } else { false }
         }
     }
 #endif

@@ -1,10 +1,9 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CLookups
     import Foundation
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     /// What libcurl asks the system for, which takes it a thread for each look-up. (Each test has a group of names of its own.)
     @Suite(.timeLimit(.minutes(5)))
@@ -17,7 +16,7 @@
         @Test func `Requests beyond the bound of look-ups use what the first ones find`() async throws {
             let server = try await LoopbackServer.start { _ in .text("here") }
             let urls = Array(repeating: try Self.url("name.1", server), count: 60)
-            let crowd = try Crowd(urls, lookups: Lookups(bound: 4))
+            let crowd = try Crowd(urls, lookupBound: 4)
             await eventually { lookups_of(1).current == 4 }
             lookups_answer(1)
             for index in urls.indices { #expect(try await crowd.body(index) == Data("here".utf8)) }
@@ -28,7 +27,7 @@
         @Test func `Of many names no more are looked up at a time than the bound says`() async throws {
             let server = try await LoopbackServer.start { _ in .text("here") }
             let urls = try (0..<40).map { try Self.url("\($0).2", server) }
-            let crowd = try Crowd(urls, lookups: Lookups(bound: 12))
+            let crowd = try Crowd(urls, lookupBound: 12)
             await eventually { lookups_of(2).current >= 12 }
             // The thread of the transport has its turns, in which it could begin more.
             for _ in 1...5 {
@@ -57,7 +56,7 @@
             let server = try await LoopbackServer.start { _ in .text("here") }
             lookups_answer(8)
             let silent = try (0..<4).map { try Self.url("\($0).7", server) }
-            let crowd = try Crowd(silent, lookups: Lookups(bound: 5))
+            let crowd = try Crowd(silent, lookupBound: 5)
             await eventually { lookups_of(7).current == 4 }
             for index in silent.indices { crowd.cancel(index) }
             for index in silent.indices {
@@ -89,14 +88,14 @@
         }
 
         // Before 7.87 libcurl waits for the threads of look-ups.
-        @Test(.enabled(if: CurlLibrary.version >= CurlLibrary.Version(7, 87)))
+        @Test(.enabled(if: Libcurl.isVersion(from: (7, 87))))
         func `A transport ends though a look-up goes on`() async throws {
             let server = try await LoopbackServer.start { _ in .text("here") }
             let crowd = try Crowd([try Self.url("name.4", server)]) { _ in }
             await eventually { lookups_of(4).all > 0 }
             await crowd.end()
             // From 8.16 on libcurl may have cancelled it.
-            #expect(lookups_of(4).current > 0 || CurlLibrary.version >= CurlLibrary.Version(8, 16))
+            #expect(lookups_of(4).current > 0 || Libcurl.isVersion(from: (8, 16)))
             lookups_answer(4)
         }
     }

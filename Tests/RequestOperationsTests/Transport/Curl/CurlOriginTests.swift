@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     /// Where requests go whose handles were used for others.
     @Suite(.timeLimit(.minutes(15)))

@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     /// Requests and settings that cannot be carried out, which is no fault of the server and does not pass.
     @Suite(.timeLimit(.minutes(5)))

@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     /// Requests through proxies, on real connections.
     @Suite(.timeLimit(.minutes(15)))
@@ -91,7 +90,7 @@
 
         /// The versions of libcurl from 8.2 to 8.4 give a SOCKS proxy the first address of any family.
         static let mixesFamiliesForSOCKS =
-            CurlLibrary.version >= CurlLibrary.Version(8, 2) && CurlLibrary.version < CurlLibrary.Version(8, 5)
+            Libcurl.isVersion(from: (8, 2), before: (8, 5))
 
         @Test(.enabled(if: !mixesFamiliesForSOCKS))
         func `A SOCKS proxy gets an address of the family with socks5`() async throws {

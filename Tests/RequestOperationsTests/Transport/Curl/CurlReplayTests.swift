@@ -1,8 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import Testing
-
-    @testable import RequestOperations
 
     /// Requests whose reused connection of HTTP/2 is lost, or one of HTTP/1.1 that might have been of HTTP/2; of others over
     /// HTTP/1.1 the conformance suite knows.
@@ -19,7 +18,7 @@
             return (peer, transport, url)
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections), arguments: losses)
+        @Test(.enabled(if: Libcurl.sharesConnections), arguments: losses)
         func `A request that is not safe is not sent again, and may have been processed`(
             kind: PythonPeer.Kind
         ) async throws {
@@ -51,7 +50,7 @@
             #expect([await peer.line(), await peer.line()] == ["lost", "answered"])
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        @Test(.enabled(if: Libcurl.sharesConnections))
         func `Safe requests that the server refuses to process are sent again`() async throws {
             let (peer, transport, url) = try await start(.refusingHTTP2)
             async let first = transport.get(url)
@@ -63,7 +62,7 @@
             #expect(streams.map { $0.hasSuffix(" of connection 1") } == [true, true, false, false])
         }
 
-        @Test(.enabled(if: CurlLibrary.repeatsRefusedRequests))
+        @Test(.enabled(if: Libcurl.repeatsRefusedRequests))
         func `A safe request that the server refuses each time is sent five times`() async throws {
             let peer = try await PythonPeer(.streamRefused)
             let transport = CurlTransport.with { $0.httpVersions = .http2PriorKnowledge }
@@ -79,13 +78,8 @@
             let rows = [await transport.row(url), await transport.row(url)]
             #expect(rows.allSatisfy { $0.code == .connectionLost && $0.phase == .head })
             // Where a connection waits for its first response, the second request makes its own.
-            let second = CurlLibrary.waitsForFirstResponse ? "stream 1" : "stream 3"
+            let second = Libcurl.waitsForFirstResponse ? "stream 1" : "stream 3"
             #expect([await peer.line(), await peer.line()] == ["stream 1", second])
-        }
-
-        @Test func `Who has sent nothing of a body may begin, whatever the last request of the handle sent`() throws {
-            let driver = CurlDriver(CurlTransport.with { _ in }.configuration)
-            #expect(try CurlTransfer.to("a.example", over: driver).rewind())
         }
 
         @Test func `A whole answer is the response though its connection is reset at once`() async throws {

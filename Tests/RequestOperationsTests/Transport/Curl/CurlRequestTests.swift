@@ -119,6 +119,35 @@
         func `Other methods may not be sent twice`(method: String) throws {
             #expect(try !request("http://example.com", method: method).isSafe)
         }
+
+        // MARK: The option close of the field Connection (RFC 9112, section 9.6)
+
+        private static let endingOptions = [
+            "close", "Close", "CLOSE", "close, TE", "TE, close", "TE,close", " ,\tclose ,",
+        ]
+        private static let keepingOptions = [
+            "keep-alive", "TE", "closed", "disclose", "", "keep-alive, x-close", "close=1", "clo se",
+        ]
+
+        private func fields(_ value: String, name: String = "Connection") throws -> CurlRequest.Fields {
+            try CurlRequest.Fields([name: value])
+        }
+
+        @Test(arguments: endingOptions)
+        func `The option close ends the connection`(value: String) throws {
+            #expect(try fields(value).endsConnection)
+            #expect(try fields(value, name: "cONNECTION").endsConnection)
+        }
+
+        @Test(arguments: keepingOptions)
+        func `Another option does not`(value: String) throws {
+            #expect(try !fields(value).endsConnection)
+        }
+
+        @Test func `Another field with the option does not`() throws {
+            #expect(try !fields("close", name: "X-Connection").endsConnection)
+            #expect(try !fields("close", name: "Cannection").endsConnection)
+        }
     }
 
 #endif

@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     /// Trust, client certificates and HTTP/2, against nginx.
     @Suite(.timeLimit(.minutes(15)))
@@ -132,7 +131,7 @@
             configuration.trustTestServers()
             configuration.proxy = .none
             let response = try await CurlTransport(configuration: configuration).get(secure.url(.http2))
-            #expect(response.head.version == (CurlLibrary.sharesConnections ? .http2 : .http1_1))
+            #expect(response.head.version == (Libcurl.sharesConnections ? .http2 : .http1_1))
         }
 
         @Test func `The error names the setting where a server speaks only HTTP2 without TLS`() async throws {
@@ -171,7 +170,7 @@
             #expect(try await transport.get(secure.url(.http2Cleartext)).head.version == .http2)
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        @Test(.enabled(if: Libcurl.sharesConnections))
         func `Requests at the same time share one HTTP2 connection`() async throws {
             let transport = CurlTransport.trusting()
             let url = secure.url(.http2, "/connection")
@@ -224,7 +223,7 @@
 
         /// The versions of libcurl from 7.87 to 8.3 may drop an answer that comes together with the end of its stream.
         static let dropsEarlyAnswers =
-            CurlLibrary.version >= CurlLibrary.Version(7, 87) && CurlLibrary.version < CurlLibrary.Version(8, 4)
+            Libcurl.isVersion(from: (7, 87), before: (8, 4))
         static let earlyAnswering: [SecureServers.Site] =
             [.http1, .cleartext] + (dropsEarlyAnswers ? [] : [.http2, .http2Cleartext])
 
@@ -257,8 +256,8 @@
 
         /// The versions of libcurl before 8.6 take the end of such a stream for a failure, or do not read it, but for 7.88.
         static let missesEarlyEnds =
-            CurlLibrary.version < CurlLibrary.Version(7, 88)
-            || CurlLibrary.version >= CurlLibrary.Version(8, 0) && CurlLibrary.version < CurlLibrary.Version(8, 6)
+            Libcurl.isVersion(before: (7, 88))
+            || Libcurl.isVersion(from: (8, 0), before: (8, 6))
 
         @Test func `A whole answer is the response of an upload of which the server then wants no more`() async throws {
             let (peer, transport, url) = try await PythonPeer.http2(.contentHTTP2)
@@ -296,24 +295,24 @@
         func `A large body over TLS is held back for a slow consumer, and comes whole`(
             site: SecureServers.Site
         ) async throws {
-            let driver = CurlDriver(CurlTransport.trusting().configuration)
+            let driver = OwnDriver(CurlTransport.trusting().configuration)
             let (count, mayGoOn) = (Locked(0), Door())
             let task = TransportTask.stream(URLRequest(url: secure.url(site, "/5m"))) { piece in
                 await mayGoOn.pass()
                 count.withLock { $0 += piece.count }
             }
-            let flow = try TransferFlow(task, driver: driver, submitted: CurlLibrary.now, onHead: { _ in })
-            async let response = flow.run()
-            await eventually { flow.transfer.exchange.withLock(\.isHeldBack) }
+            let transfer = try driver.transfer(task)
+            async let response = transfer.run()
+            await eventually { transfer.isHeldBack }
             mayGoOn.open()
             let whole = try await response
             #expect(whole.head.version == (site == .http2 ? .http2 : .http1_1))
             #expect(count.withLock { $0 } == 5 << 20)
             #expect(whole.bodySize == 5 << 20)
-            await driver.shutDown(.draining)
+            await driver.drain()
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        @Test(.enabled(if: Libcurl.sharesConnections))
         func `A cancelled HTTP2 stream leaves its connection to the others`() async throws {
             let transport = CurlTransport.trusting()
             let before = try await transport.text(secure.url(.http2, "/connection"))
@@ -335,13 +334,6 @@
             #expect(try await transport.text(secure.url(.http2, "/connection")) == before)
             transfers[1].cancel()
             await #expect(throws: CancellationError.self) { try await transfers[1].value }
-        }
-    }
-
-    extension TransferMachine {
-        /// Whether the transfer is paused since its consumer has enough.
-        var isHeldBack: Bool {
-            if case .accepted(.stream(isPaused: true)) = state { true } else { false }
         }
     }
 #endif

@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     /// Connections that take several requests, and over which nothing comes any more.
     @Suite(.timeLimit(.minutes(5)))
@@ -29,7 +28,7 @@
             return task
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        @Test(.enabled(if: Libcurl.sharesConnections))
         func `A connection over which nothing comes is used no more, and others on it are attempted again at once`()
             async throws
         {
@@ -58,7 +57,7 @@
             #expect(try await peer.text() == "2")
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        @Test(.enabled(if: Libcurl.sharesConnections))
         func `A request that is not safe fails with its silent connection, and may have been processed`()
             async throws
         {
@@ -78,7 +77,7 @@
             #expect(try await peer.text() == "2")
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        @Test(.enabled(if: Libcurl.sharesConnections))
         func `A connection over which another stream was answered meanwhile stays`() async throws {
             try await oneOfFiveTries(answerBesideSilence)
         }

@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     /// Responses over HTTP/2 that some versions of libcurl spoil when an upload on the same connection ends.
     @Suite(.timeLimit(.minutes(5)))

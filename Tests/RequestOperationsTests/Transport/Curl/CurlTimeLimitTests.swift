@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     @Suite(.timeLimit(.minutes(15))) struct CurlTimeLimitTests {
         @Test func `An attempt that only tried to connect surely sent nothing`() async throws {

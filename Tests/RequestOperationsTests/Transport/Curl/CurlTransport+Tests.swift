@@ -1,8 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import Testing
-
-    @testable import RequestOperations
 
     extension CurlTransport.Configuration {
         mutating func trustTestServers() {
@@ -70,16 +69,6 @@
         }
     }
 
-    extension CurlTransfer {
-        /// A GET to a host, or a host and port, that no thread has taken yet.
-        static func to(_ host: String, over driver: CurlDriver) throws -> CurlTransfer {
-            let request = try CurlRequest(URLRequest(url: try #require(URL(string: "http://\(host)/"))))
-            return CurlTransfer(
-                driver: driver, easy: driver.handles.take(), request: request,
-                limits: .init(TransferLimits()), upload: nil, wantsProgress: false, submitted: 0)
-        }
-    }
-
     /// What the caller of a transport sees of a failure.
     struct Row: Equatable {
         var code: RequestError.Code?
@@ -111,7 +100,7 @@
         /// Whether it is that of libcurl 7 where that runs. With version 8 it may be another, as it came to be in the course of
         /// that version.
         func isRow(_ ofVersion7: Row, orSinceVersion8 ofVersion8: Row) -> Bool {
-            self == ofVersion7 || CurlLibrary.version >= CurlLibrary.Version(8, 0) && self == ofVersion8
+            self == ofVersion7 || Libcurl.isVersion(from: (8, 0)) && self == ofVersion8
         }
     }
 #endif

@@ -1,8 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import Testing
-
-    @testable import RequestOperations
 
     /// Requests that wait for a connection to turn out to take several at a time, which it does not.
     @Suite(.timeLimit(.minutes(5)))
@@ -34,28 +33,6 @@
             }
             for index in 0..<20 { #expect(try await crowd.body(index) == Data("ok".utf8)) }
             await crowd.end()
-        }
-
-        @Test func `One that comes just when the connection of another is made does not wait for its response`()
-            async throws
-        {
-            let server = try await HTTP1Peer(meeting: 2, gated: 1, .secure)
-            let driver = CurlDriver(CurlTransport.trusting().configuration)
-            let first = try TransferFlow(to: try server.url("/first"), over: driver)
-            driver.call(for: first.transfer, isNew: true)
-            async let answered = first.run()
-            #expect(await server.peer.line() == "begun")
-            let second = try TransferFlow(to: try server.url("/second"), over: driver)
-            // The thread finds both in the same turn: it cannot begin one meanwhile.
-            let effect = try driver.inbox.withLock { inbox in
-                try server.peer.tell()
-                #expect(server.peer.blockingLine() == "shaken")
-                return inbox.add(second.transfer, isNew: true)
-            }
-            if effect == .wakeThread { driver.bell.ring() }
-            #expect(try await second.run().body == Data("ok".utf8))
-            #expect(try await answered.body == Data("ok".utf8))
-            await driver.shutDown(.failing)
         }
 
         @Test func `Where only one connection may be, the first that waits for it is not the last`() async throws {

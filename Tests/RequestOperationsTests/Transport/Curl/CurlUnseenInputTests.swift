@@ -1,8 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import Testing
-
-    @testable import RequestOperations
 
     /// Input of which some versions of libcurl do not know, or forget, that it is there.
     @Suite(.timeLimit(.minutes(5)))
@@ -15,7 +14,7 @@
             withExtendedLifetime(peer) {}
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        @Test(.enabled(if: Libcurl.sharesConnections))
         func `It is so too after requests with fields of their own that shared the connection`() async throws {
             let (peer, transport, url) = try await PythonPeer.http2(.holdingHTTP2)
             let held = Task { try await transport.get(url) }
@@ -31,7 +30,7 @@
             withExtendedLifetime(peer) {}
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        @Test(.enabled(if: Libcurl.sharesConnections))
         func `What comes with the end of another response is delivered when nothing more comes`() async throws {
             let (peer, transport, url) = try await PythonPeer.http2(.pairingHTTP2)
             _ = try await transport.get(url)
@@ -39,7 +38,7 @@
             withExtendedLifetime(peer) {}
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesConnections))
+        @Test(.enabled(if: Libcurl.sharesConnections))
         func `Files are downloaded after responses that shared their connection`() async throws {
             let (peer, transport, url) = try await PythonPeer.http2(.pairingHTTP2)
             _ = try await transport.get(url)

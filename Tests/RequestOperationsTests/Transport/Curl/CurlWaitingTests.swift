@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     /// Requests that libcurl makes wait for a connection.
     @Suite(.timeLimit(.minutes(15)))
@@ -74,7 +73,7 @@
             await crowd.end()
         }
 
-        @Test(.enabled(if: CurlLibrary.sharesAtOnce))
+        @Test(.enabled(if: Libcurl.sharesAtOnce))
         func `Requests of HTTP/2 by prior knowledge share a connection, begun at once or one after the other`()
             async throws
         {
@@ -103,7 +102,7 @@
             }
             var connections: Set<Substring?> = []
             for _ in 0..<20 { connections.insert(await peer.line().split(separator: " ").last) }
-            #expect(connections.count <= (CurlLibrary.sharesAtOnce ? 1 : 21))
+            #expect(connections.count <= (Libcurl.sharesAtOnce ? 1 : 21))
             unanswered.cancel()
             await #expect(throws: CancellationError.self) { try await unanswered.value }
         }
@@ -134,7 +133,7 @@
                 #expect(response.body.count == 1024 && response.head.version == .http2)
                 if response.timings?.connectionWasReused == false { made += 1 }
             }
-            #expect((1...(CurlLibrary.sharesAtOnce ? 3 : 64)).contains(made))
+            #expect((1...(Libcurl.sharesAtOnce ? 3 : 64)).contains(made))
             await crowd.end()
         }
 

@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     /// Bodies from streams that declare to have no byte.
     @Suite(.timeLimit(.minutes(5)))

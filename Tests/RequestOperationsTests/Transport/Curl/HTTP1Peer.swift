@@ -1,8 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import Testing
-
-    @testable import RequestOperations
 
     /// A server of HTTP/1.1 whose first answers wait for one another: it has none until so many requests are there. Prints the
     /// path of each request. It answers requests that are sent to it as a proxy as well.

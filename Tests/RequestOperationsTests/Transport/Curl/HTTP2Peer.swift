@@ -1,8 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import Testing
-
-    @testable import RequestOperations
 
     /// A server that speaks HTTP/2 without TLS, frame by frame, whose answers a test writes in Python; and a transport that
     /// speaks it with the server.

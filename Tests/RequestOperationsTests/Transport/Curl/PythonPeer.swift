@@ -1,8 +1,7 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     /// A server in Python, for what no other server on the machine does. It ends with the last reference to this.
     final class PythonPeer: Sendable {

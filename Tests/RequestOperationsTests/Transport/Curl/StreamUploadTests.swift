@@ -89,5 +89,10 @@
                     pointer.deallocate()
                 })
         }
+
+        @Test func `Who has sent nothing of a body may begin, whatever the last request of the handle sent`() throws {
+            let driver = CurlDriver(CurlTransport.with { _ in }.configuration)
+            #expect(try CurlTransfer.to("a.example", over: driver).rewind())
+        }
     }
 #endif

@@ -1,6 +1,5 @@
+import RequestOperations
 import RequestOperationsTesting
-
-@testable import RequestOperations
 
 /// What the libcurl that runs cannot do, and another can.
 extension TransportUnderTest {
@@ -8,12 +7,12 @@ extension TransportUnderTest {
         /// The lacks of any transport over it.
         static let lacksOfLibrary: [TransportCapability: String] = {
             var lacks: [TransportCapability: String] = [:]
-            if !CurlLibrary.decodes("br") { lacks[.brotli] = "This libcurl is built without it." }
-            if !CurlLibrary.decodes("zstd") { lacks[.zstd] = "This libcurl is built without it." }
-            if CurlLibrary.version >= CurlLibrary.Version(7, 83), CurlLibrary.version < CurlLibrary.Version(7, 84) {
+            if !Libcurl.decodes("br") { lacks[.brotli] = "This libcurl is built without it." }
+            if !Libcurl.decodes("zstd") { lacks[.zstd] = "This libcurl is built without it." }
+            if Libcurl.isVersion(from: (7, 83), before: (7, 84)) {
                 lacks[.foldedFields] = "libcurl 7.83 refuses the response."
             }
-            if CurlLibrary.version >= CurlLibrary.Version(8, 5) {
+            if Libcurl.isVersion(from: (8, 5)) {
                 lacks[.unknownCodings] = "From version 8.5 on libcurl refuses the response."
                 lacks[.truncatedCodings] = "libcurl does not tell whether a compressed body had come to its end."
             }
@@ -23,11 +22,11 @@ extension TransportUnderTest {
         /// Those of a transport that always gives it whole URLs, and leaves it to bound heads.
         static let lacksOfLibraryUnderURLSession: [TransportCapability: String] = {
             var lacks = lacksOfLibrary
-            if CurlLibrary.version >= CurlLibrary.Version(8, 8), CurlLibrary.version < CurlLibrary.Version(8, 21) {
+            if Libcurl.isVersion(from: (8, 8), before: (8, 21)) {
                 lacks[.emptyQueries] = "The versions of libcurl from 8.8 to 8.20 leave the mark out."
             }
             // Debian's 7.88 has the bound of 8.3.
-            if CurlLibrary.version < CurlLibrary.Version(8, 3), CurlLibrary.version != CurlLibrary.Version(7, 88, 1) {
+            if Libcurl.isVersion(before: (8, 3)), !Libcurl.isOfDebian12 {
                 lacks[.endlessHeads] = "The versions of libcurl before 8.3 take fields without end."
             }
             return lacks

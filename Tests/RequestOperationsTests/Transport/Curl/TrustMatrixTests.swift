@@ -1,9 +1,8 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import Foundation
+    import RequestOperations
     import RequestOperationsTesting
     import Testing
-
-    @testable import RequestOperations
 
     /// What comes of each kind of server under each kind of policy. The table of the article *Security* is made here.
     @Suite(.timeLimit(.minutes(15))) struct TrustMatrixTests {
@@ -85,7 +84,7 @@
         }
 
         @Test(
-            .enabled(if: CurlLibrary.tellsChains, "libcurl runs over another TLS library than this package does."))
+            .enabled(if: Libcurl.tellsChains, "libcurl runs over another TLS library than this package does."))
         func `Each situation has the outcome that the article says`() async throws {
             var lines = ["| Situation | Outcome |", "|---|---|"]
             for situation in try pinned() + trusted() + identified() {

@@ -1,8 +1,7 @@
 import Foundation
+import RequestOperations
+import RequestOperationsTesting
 import Testing
-
-@testable import RequestOperations
-@testable import RequestOperationsTesting
 
 /// What only some situations can do, and what happens around the session.
 @Suite(.timeLimit(.minutes(15)))
