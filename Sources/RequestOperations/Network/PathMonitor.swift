@@ -22,7 +22,7 @@ protocol PathMonitor: Sendable {
     var initial: NetworkPath.Reading { get }
 
     /// Reports each later reading, one at a time. It is called once.
-    func start(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void)
+    func start(_ report: @escaping @Sendable (NetworkPath.Reading) -> Void)
 
     /// Stops all reports.
     func stop()
@@ -32,7 +32,7 @@ protocol PathMonitor: Sendable {
 struct SilentMonitor: PathMonitor {
     var initial: NetworkPath.Reading { .unknown }
 
-    func start(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {}
+    func start(_ report: @escaping @Sendable (NetworkPath.Reading) -> Void) {}
 
     func stop() {}
 }
@@ -48,8 +48,8 @@ struct SilentMonitor: PathMonitor {
         /// follows at once, would count as a change.
         var initial: NetworkPath.Reading { .unknown }
 
-        func start(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
-            monitor.pathUpdateHandler = { tell(NetworkPath.Reading($0)) }
+        func start(_ report: @escaping @Sendable (NetworkPath.Reading) -> Void) {
+            monitor.pathUpdateHandler = { report(NetworkPath.Reading($0)) }
             monitor.start(queue: queue)
         }
 

@@ -60,15 +60,15 @@
             return isBound ? channel : nil
         }
 
-        func start(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
+        func start(_ report: @escaping @Sendable (NetworkPath.Reading) -> Void) {
             queue.async { [self] in
                 let source = DispatchSource.makeReadSource(fileDescriptor: channel.fileDescriptor, queue: queue)
-                source.setEventHandler { [weak self] in self?.receive(tell) }
+                source.setEventHandler { [weak self] in self?.receive(report) }
                 // The handler holds the channel until the source has been cancelled.
                 source.setCancelHandler { [channel] in withExtendedLifetime(channel) {} }
                 source.activate()
                 self.source = source
-                if failures > 0 { readLater(tell) }
+                if failures > 0 { readLater(report) }
             }
         }
 
@@ -83,7 +83,7 @@
 
         /// Takes the pending messages, and schedules a reading of the state after them. The source fires again if some
         /// are left.
-        private func receive(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
+        private func receive(_ report: @escaping @Sendable (NetworkPath.Reading) -> Void) {
             guard source != nil else { return }
             loop: for _ in 0..<1_000 {
                 // The rest of a message is dropped. 0x40 is MSG_DONTWAIT.
@@ -91,23 +91,23 @@
                 let count = recv(channel.fileDescriptor, &byte, 1, 0x40)
                 guard count <= 0 else { continue }
                 switch errno {
-                case _ where count == 0: return fail(tell)
+                case _ where count == 0: return fail(report)
                 case EAGAIN: break loop
                 case EINTR, ENOBUFS: continue
-                default: return fail(tell)
+                default: return fail(report)
                 }
             }
-            readLater(tell)
+            readLater(report)
         }
 
         /// Ends the reports. The machine counts as reachable from then on.
-        private func fail(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
+        private func fail(_ report: @escaping @Sendable (NetworkPath.Reading) -> Void) {
             end()
-            tell(.unknown)
+            report(.unknown)
         }
 
         /// Schedules a reading, unless one is scheduled. That one comes after all messages that have been taken.
-        private func readLater(_ tell: @escaping @Sendable (NetworkPath.Reading) -> Void) {
+        private func readLater(_ report: @escaping @Sendable (NetworkPath.Reading) -> Void) {
             guard !isReadingScheduled else { return }
             isReadingScheduled = true
             // The delay is a tenth of a second. With each failure it grows, to about ten seconds.
@@ -116,10 +116,10 @@
                 isReadingScheduled = false
                 guard let reading = read() else {
                     failures += 1
-                    return readLater(tell)
+                    return readLater(report)
                 }
                 failures = 0
-                tell(reading)
+                report(reading)
             }
         }
     }

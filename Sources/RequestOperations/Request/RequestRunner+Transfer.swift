@@ -71,7 +71,7 @@ extension RequestRunner {
                 let (began, waited) = (now, wait.total)
                 defer { left = max(limit + wait.total - waited - (now - began), .zero) }
                 // A transfer that the limit stops goes to the retry decision, which must know whether bytes were sent.
-                hop.task.trace = TransferTrace(wait: wait)
+                hop.task.trace = AttemptTrace(wait: wait)
                 return try await stageRunner.run(
                     .transfer, limit: limit, of: configuration.attemptTimeLimit, besides: wait
                 ) { [hop] in try await self.send(hop, validate) }

@@ -1,6 +1,6 @@
 /// The part of a process's descriptors that connections may take: a pure value.
 ///
-/// The kernel gives a new descriptor the lowest free number. So the number tells how many descriptors are open in the
+/// The kernel gives a new descriptor the lowest free number. So the number shows how many descriptors are open in the
 /// whole process, and we need not count them.
 package struct DescriptorShare: Sendable, Hashable {
     /// How many descriptors the process may have open (the soft limit of `RLIMIT_NOFILE`).

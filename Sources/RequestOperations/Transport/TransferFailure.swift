@@ -107,7 +107,7 @@ extension TransferFailure: CustomStringConvertible, LoggableError, CustomReflect
 /// `CancellationError`.
 ///
 /// A time limit may have stopped the transfer. Then the operation must know whether anything was sent.
-final class TransferTrace: Sendable {
+final class AttemptTrace: Sendable {
     /// How long the attempt has waited for connections; `nil` if nothing needs to know.
     let wait: ConnectionWait?
     private let noted = Locked<TransferFailure?>(nil)

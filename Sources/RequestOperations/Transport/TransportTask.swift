@@ -75,7 +75,7 @@ public struct TransportTask: Sendable {
     private var isMadeAsUpload = false
 
     /// Here a transport of this package notes how far the transfer came, if the task is cancelled.
-    var trace: TransferTrace?
+    var trace: AttemptTrace?
 
     /// How the task is carried out. By default the transport does it; the `custom` functions set another way.
     public var execution = Execution.standard

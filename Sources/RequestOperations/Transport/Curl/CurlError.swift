@@ -49,7 +49,7 @@
             let diagnosis =
                 switch code {
                 case CURLE_SSL_CERTPROBLEM,
-                    CURLE_BAD_FUNCTION_ARGUMENT where CurlLibrary.tellsUnusableKey(message):
+                    CURLE_BAD_FUNCTION_ARGUMENT where CurlLibrary.isAboutUnusableKey(message):
                     driver.configuration.trust.clientCertificate?.diagnosis(for: message)
                 case CURLE_SSL_CACERT_BADFILE: driver.configuration.trust.roots.diagnosis
                 case CURLE_COULDNT_CONNECT where !connection.hasSocket:
@@ -83,7 +83,7 @@
             case _ where CurlLibrary.lacksThread(message):
                 .outOfLocalResources
             case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT,
-                CURLE_BAD_FUNCTION_ARGUMENT where CurlLibrary.tellsUnusableKey(message):
+                CURLE_BAD_FUNCTION_ARGUMENT where CurlLibrary.isAboutUnusableKey(message):
                 .clientCertificateRejected
             case CURLE_UNSUPPORTED_PROTOCOL:
                 phase == .connect ? .unsupportedScheme : .malformedResponse
@@ -119,7 +119,7 @@
             case CURLE_SSL_CONNECT_ERROR:
                 if Self.isAboutClientCertificate(message) {
                     .clientCertificateRejected
-                } else if CurlLibrary.tellsLoss(message) {
+                } else if CurlLibrary.isAboutLoss(message) {
                     .connectionLost
                 } else {
                     .secureConnectionFailed
@@ -135,9 +135,9 @@
                 .proxyFailed
             case CURLE_RECV_ERROR where phase == .body && message.contains("chunk"):
                 .truncatedBody
-            case CURLE_HTTP2_STREAM where phase == .body && CurlLibrary.tellsEndOfConnection(message):
+            case CURLE_HTTP2_STREAM where phase == .body && CurlLibrary.isAboutEndOfConnection(message):
                 .truncatedBody
-            case CURLE_PARTIAL_FILE where phase != .body || CurlLibrary.tellsReset(message):
+            case CURLE_PARTIAL_FILE where phase != .body || CurlLibrary.isAboutReset(message):
                 .connectionLost
             case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM,
                 CURLE_SEND_FAIL_REWIND, CURLE_READ_ERROR:

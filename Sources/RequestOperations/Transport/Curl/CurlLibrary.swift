@@ -50,7 +50,7 @@
         /// Whether the chain that the TLS library verified can be looked at.
         ///
         /// The functions that look at chains must be those of the library that makes them.
-        static let tellsChains = build.tlsLibrary == "OpenSSL/" + String(cString: rocurl_openssl_version())
+        static let reportsChains = build.tlsLibrary == "OpenSSL/" + String(cString: rocurl_openssl_version())
 
         static func has(_ feature: Int32) -> Bool {
             build.features & feature != 0
@@ -99,7 +99,7 @@
         static func lacksThread(_ message: String) -> Bool { message.hasPrefix("getaddrinfo() thread failed") }
 
         /// Whether a message says that the connection ended, in the words of the system, of OpenSSL or of GnuTLS.
-        static func tellsLoss(_ message: String) -> Bool {
+        static func isAboutLoss(_ message: String) -> Bool {
             [
                 "Connection reset by peer", "Broken pipe", "SSL_ERROR_SYSCALL", "unexpected eof",
                 "non-properly terminated", "in the pull function", "in the push function",
@@ -110,12 +110,12 @@
 
         /// Whether a message about an HTTP/2 stream says that the whole connection ended, as libcurl up to 7.88 reports
         /// it. libcurl keeps the first message of a transfer, so a failed write to the connection hides its own words.
-        static func tellsEndOfConnection(_ message: String) -> Bool {
-            message.hasSuffix("before end of the underlying stream") || tellsLoss(message)
+        static func isAboutEndOfConnection(_ message: String) -> Bool {
+            message.hasSuffix("before end of the underlying stream") || isAboutLoss(message)
         }
 
         /// Whether a message says that an HTTP/2 stream was reset, but not why, as libcurl 8.1 always does.
-        static func tellsReset(_ message: String) -> Bool { message.hasSuffix(" was reset") }
+        static func isAboutReset(_ message: String) -> Bool { message.hasSuffix(" was reset") }
 
         /// Removes the text between the first and the last quotation mark of a message, and all control characters.
         /// That text can come from the certificate of any server that answers. (An apostrophe within a word is no

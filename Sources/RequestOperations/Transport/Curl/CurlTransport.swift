@@ -111,11 +111,11 @@
             }
             let submitted = CurlLibrary.now
             guard let driver = drivers.take(for: task) else {
-                throw TransferFailure(TransferFlow.shutDownError, phase: .connect)
+                throw TransferFailure(CurlTransferTask.shutDownError, phase: .connect)
             }
-            defer { drivers.giveBack(task) }
-            let flow: TransferFlow
-            do { flow = try TransferFlow(task, driver: driver, submitted: submitted, onHead: onHead) } catch {
+            defer { drivers.release(task) }
+            let flow: CurlTransferTask
+            do { flow = try CurlTransferTask(task, driver: driver, submitted: submitted, onHead: onHead) } catch {
                 throw TransferFailure(error, phase: .connect)
             }
             return try await flow.run()

@@ -13,7 +13,7 @@ extension URLSessionTransport {
     public final class Delegate: NSObject, URLSessionDataDelegate {
         /// The transfers of tasks; `nil` when the session has been invalidated. A task is identified by its object, not by
         /// its number. So one delegate can serve several sessions.
-        private let transfers = Locked<[ObjectIdentifier: Transfer]?>([:])
+        private let transfers = Locked<[ObjectIdentifier: SessionTransfer]?>([:])
 
         #if canImport(ObjectiveC)
             let judge: SessionJudge
@@ -25,7 +25,7 @@ extension URLSessionTransport {
             /// tests of this package do not run.)
             ///
             /// - Parameters:
-            ///   - delegate: The other delegate. It is held weakly. `nil` by default.
+            ///   - delegate: The other delegate, by a weak reference. `nil` by default.
             ///   - pins: Pins for hosts, as in ``TrustPolicy/pins``. Empty by default. They count for all connections of the
             ///     session. If a server has none of the pins for its host, the request fails as
             ///     ``RequestError/Code/pinningFailed``.
@@ -52,7 +52,7 @@ extension URLSessionTransport {
         #endif
 
         /// Assigns a task of a session to a transfer. Called before the task is resumed.
-        func add(_ transfer: Transfer, for task: URLSessionTask, of session: URLSession) {
+        func add(_ transfer: SessionTransfer, for task: URLSessionTask, of session: URLSession) {
             #if canImport(Darwin)
                 if session.delegate !== self { task.delegate = self }
             #endif
@@ -62,7 +62,7 @@ extension URLSessionTransport {
         /// Whether the session has been invalidated. No task can be made on it then.
         var isInvalidated: Bool { transfers.withLock { $0 == nil } }
 
-        private func transfer(for task: URLSessionTask) -> Transfer? {
+        private func transfer(for task: URLSessionTask) -> SessionTransfer? {
             transfers.withLock { $0?[ObjectIdentifier(task)] }
         }
 
@@ -168,7 +168,7 @@ extension URLSessionTransport {
         /// Answers a challenge, normally about a certificate: of the server, or of this program.
         func answer(
             _ challenge: URLAuthenticationChallenge, _ session: URLSession, _ task: URLSessionTask,
-            _ transfer: Transfer?,
+            _ transfer: SessionTransfer?,
             _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
             let space = challenge.protectionSpace

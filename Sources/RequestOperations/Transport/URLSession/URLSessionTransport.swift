@@ -127,26 +127,26 @@ public final class URLSessionTransport: Transport {
             let sessionTask = try await Self.make(session, request, makeTask)
             // A cancel may have come before the task was resumed. Foundation keeps such a task until it is cancelled.
             defer {
-                SessionTaskLine.async { if sessionTask.state == .suspended { SessionTaskLine.cancel(sessionTask) } }
+                SessionTaskQueue.async { if sessionTask.state == .suspended { SessionTaskQueue.cancel(sessionTask) } }
             }
-            let transfer = Transfer(task, bytesToSend: nil, start: start, onHead: onHead)
+            let transfer = SessionTransfer(task, bytesToSend: nil, start: start, onHead: onHead)
             do {
                 return try await Self.carryOut(transfer, session, delegate) { sessionTask }
-            } catch is Transfer.DeadConnection {
+            } catch is SessionTransfer.DeadConnection {
                 throw Self.deadConnection(transfer)
             }
         }
         let body = try await prepareBody(of: task)
         var wasReplayed = false
         while true {
-            let transfer = Transfer(task, bytesToSend: body.length, start: start, onHead: onHead)
+            let transfer = SessionTransfer(task, bytesToSend: body.length, start: start, onHead: onHead)
             do {
                 var response = try await Self.carryOut(transfer, session, delegate) {
                     session.task(with: request, body)
                 }
                 response.timings?.wasReplayed = wasReplayed
                 return response
-            } catch is Transfer.DeadConnection {
+            } catch is SessionTransfer.DeadConnection {
                 guard RequestPreflight.isIdempotent(task.request.httpMethod), task.mayBeSentAgain != false, !wasReplayed
                 else {
                     throw Self.deadConnection(transfer)
@@ -168,7 +168,7 @@ public final class URLSessionTransport: Transport {
 
     /// Carries out a transfer over the session task that a closure makes, on the queue of session tasks.
     private static func carryOut(
-        _ transfer: Transfer, _ session: URLSession, _ delegate: Delegate,
+        _ transfer: SessionTransfer, _ session: URLSession, _ delegate: Delegate,
         _ makeTask: @escaping @Sendable () -> URLSessionTask
     ) async throws -> TransportResponse {
         try await withTaskCancellationHandler {
@@ -197,7 +197,7 @@ public final class URLSessionTransport: Transport {
         let task: URLSessionTask
         do { task = try result.get() } catch { throw TransferFailure(error, phase: .connect) }
         guard task is URLSessionDataTask, task.state == .suspended else {
-            SessionTaskLine.async { SessionTaskLine.cancel(task) }
+            SessionTaskQueue.async { SessionTaskQueue.cancel(task) }
             throw unsupported("a custom session task must be a data or an upload task that was not resumed")
         }
         return task
@@ -273,7 +273,7 @@ public final class URLSessionTransport: Transport {
         TransferFailure(RequestError(.unsupported, stage: .transfer, reason: sentence), phase: .connect)
     }
 
-    private static func deadConnection(_ transfer: Transfer) -> TransferFailure {
+    private static func deadConnection(_ transfer: SessionTransfer) -> TransferFailure {
         TransferFailure(
             RequestError(
                 .connectionLost, stage: .transfer, reason: "a kept connection ended before a response came"),

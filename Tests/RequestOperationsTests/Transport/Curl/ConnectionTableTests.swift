@@ -9,25 +9,25 @@
     struct ConnectionTableTests {
         private let driver = CurlDriver(CurlTransport.with { _ in }.configuration)
         private let table: ConnectionTable
-        private let origin: OriginLine
+        private let origin: OriginQueue
 
         init() throws {
             table = driver.sockets
-            origin = try Self.line("own.example", driver)
+            origin = try Self.queue("own.example", driver)
         }
 
-        private static func line(_ host: String, _ driver: CurlDriver) throws -> OriginLine {
-            OriginLine(of: try CurlTransfer.to(host, over: driver), mayShare: false)
+        private static func queue(_ host: String, _ driver: CurlDriver) throws -> OriginQueue {
+            OriginQueue(of: try CurlTransfer.to(host, over: driver), mayShare: false)
         }
 
-        private func line(_ host: String) throws -> OriginLine { try Self.line(host, driver) }
+        private func queue(_ host: String) throws -> OriginQueue { try Self.queue(host, driver) }
 
-        private func isEnded(for line: OriginLine, isPlain: Bool) -> Bool {
-            if case .ended = table.reuse(localPort: 0, for: line, isPlain: isPlain) { true } else { false }
+        private func isEnded(for queue: OriginQueue, isPlain: Bool) -> Bool {
+            if case .ended = table.reuse(localPort: 0, for: queue, isPlain: isPlain) { true } else { false }
         }
 
-        private func socket(for line: OriginLine) -> Int32? {
-            guard case .usable(let known) = table.reuse(localPort: 0, for: line, isPlain: true) else { return nil }
+        private func socket(for queue: OriginQueue) -> Int32? {
+            guard case .usable(let known) = table.reuse(localPort: 0, for: queue, isPlain: true) else { return nil }
             return known?.socket
         }
 
@@ -48,7 +48,7 @@
         @Test func `A connection counts for each origin whose requests went over it`() throws {
             let (near, far) = Self.pair()
             defer { for end in [near, far] { close(end) } }
-            let other = try line("other.example")
+            let other = try queue("other.example")
             _ = table.register([near], localPort: 0, for: origin)
             #expect(origin.connections == 1 && other.connections == 0)
             for _ in 1...2 { _ = table.reuse(localPort: 0, for: other, isPlain: false) }
@@ -99,7 +99,7 @@
         @Test func `Of connections that share a port, the one to the origin counts`() throws {
             let pairs = [Self.pair(), Self.pair()]
             defer { for pair in pairs { close(pair.near) } }
-            let other = try line("other.example")
+            let other = try queue("other.example")
             _ = table.register([pairs[0].near], localPort: 0, for: origin)
             _ = table.register([pairs[1].near], localPort: 0, for: other)
             #expect(socket(for: other) == pairs[1].near)
@@ -107,7 +107,7 @@
             #expect(isEnded(for: origin, isPlain: true))
             #expect(!isEnded(for: other, isPlain: true))
             // Behind a proxy.
-            let third = try line("third.example")
+            let third = try queue("third.example")
             #expect(socket(for: third) == nil)
             #expect(isEnded(for: third, isPlain: true))
             close(pairs[1].far)
@@ -117,8 +117,8 @@
     struct LookupsTests {
         private let driver = CurlDriver(CurlTransport.with { _ in }.configuration)
 
-        private func lines(_ count: Int) throws -> [OriginLine] {
-            try (0..<count).map { OriginLine(of: try CurlTransfer.to("\($0).example", over: driver), mayShare: false) }
+        private func lines(_ count: Int) throws -> [OriginQueue] {
+            try (0..<count).map { OriginQueue(of: try CurlTransfer.to("\($0).example", over: driver), mayShare: false) }
         }
 
         @Test func `As many look-ups begin as the bound says, and the next ones when some end`() throws {

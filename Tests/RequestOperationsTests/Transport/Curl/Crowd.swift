@@ -15,7 +15,7 @@
         ) throws {
             let driver = CurlDriver(CurlTransport.with(change).configuration)
             if let lookupBound { driver.lookups = Lookups(bound: lookupBound) }
-            let flows = try urls.map { try TransferFlow(to: $0, over: driver) }
+            let flows = try urls.map { try CurlTransferTask(to: $0, over: driver) }
             driver.inbox.withLock { inbox in
                 for flow in flows { _ = inbox.add(flow.transfer, isNew: true) }
             }
@@ -34,7 +34,7 @@
 
         /// One more request, of which the thread takes notice later.
         func add(_ url: URL) throws -> Task<TransportResponse, any Error> {
-            let flow = try TransferFlow(to: url, over: driver)
+            let flow = try CurlTransferTask(to: url, over: driver)
             driver.call(for: flow.transfer, isNew: true)
             return Task { try await flow.run() }
         }
@@ -50,7 +50,7 @@
         }
     }
 
-    extension TransferFlow {
+    extension CurlTransferTask {
         /// A GET over a driver, with longer for its connection than a busy machine may take to cancel one.
         init(to url: URL, over driver: CurlDriver) throws {
             var task = TransportTask(URLRequest(url: url))

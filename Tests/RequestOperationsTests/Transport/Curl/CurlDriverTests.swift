@@ -23,11 +23,11 @@
         {
             let server = try await HTTP1Peer(meeting: 2, gated: 1, .secure)
             let driver = CurlDriver(CurlTransport.trusting().configuration)
-            let first = try TransferFlow(to: try server.url("/first"), over: driver)
+            let first = try CurlTransferTask(to: try server.url("/first"), over: driver)
             driver.call(for: first.transfer, isNew: true)
             async let answered = first.run()
             #expect(await server.peer.line() == "begun")
-            let second = try TransferFlow(to: try server.url("/second"), over: driver)
+            let second = try CurlTransferTask(to: try server.url("/second"), over: driver)
             // The thread finds both in the same turn: it cannot begin one meanwhile.
             let effect = try driver.inbox.withLock { inbox in
                 try server.peer.tell()
@@ -62,7 +62,7 @@
 
         init() throws {
             let url = try #require(URL(string: "http://name.invalid/"))
-            transfers = try [driver, driver].map { try TransferFlow(to: url, over: $0).transfer }
+            transfers = try [driver, driver].map { try CurlTransferTask(to: url, over: $0).transfer }
             driver.lookups = Lookups(bound: 0)
             for transfer in transfers { driver.call(for: transfer, isNew: true) }
         }
@@ -207,7 +207,7 @@
             let first = pool.take(for: task(0))
             for number in 1..<count { _ = pool.take(for: task(number)) }
             #expect(pool.otherCount == count)
-            for number in 1..<count { pool.giveBack(task(number)) }
+            for number in 1..<count { pool.release(task(number)) }
             #expect(pool.otherCount == DriverPool.keptPolicies)
             #expect(pool.take(for: task(0)) === first)
         }
@@ -219,7 +219,7 @@
                     group.addTask { [pool] in
                         (0..<2000).allSatisfy { number in
                             let task = task((number + offset) % (DriverPool.keptPolicies + 4))
-                            defer { pool.giveBack(task) }
+                            defer { pool.release(task) }
                             return pool.take(for: task)?.isEnding == false
                         }
                     }
@@ -237,7 +237,7 @@
                 driver = taken
                 let transfers = (0..<3).map { _ in
                     Task {
-                        try await TransferFlow(
+                        try await CurlTransferTask(
                             .data(URLRequest(url: url)), driver: taken, submitted: CurlLibrary.now, onHead: { _ in }
                         ).run()
                     }

@@ -35,14 +35,14 @@
         func `The end of a connection of HTTP/2 is known by the message of any of its streams`(
             message: String, isOne: Bool
         ) {
-            #expect(CurlLibrary.tellsEndOfConnection(message) == isOne)
+            #expect(CurlLibrary.isAboutEndOfConnection(message) == isOne)
         }
 
         @Test(arguments: [
             ("HTTP/2 stream 1 was reset", true), ("transfer closed with 5 bytes remaining to read", false), ("", false),
         ])
         func `A stream that was reset is known by its message`(message: String, isOne: Bool) {
-            #expect(CurlLibrary.tellsReset(message) == isOne)
+            #expect(CurlLibrary.isAboutReset(message) == isOne)
         }
 
         @Test func `The oldest supported libcurl and the one that runs are not objected to`() {

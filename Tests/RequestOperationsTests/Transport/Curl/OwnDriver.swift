@@ -17,7 +17,7 @@
         func transfer(
             _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void = { _ in }
         ) throws -> Transfer {
-            Transfer(flow: try TransferFlow(task, driver: driver, submitted: CurlLibrary.now, onHead: onHead))
+            Transfer(flow: try CurlTransferTask(task, driver: driver, submitted: CurlLibrary.now, onHead: onHead))
         }
 
         /// Lets what runs come to its end.
@@ -27,7 +27,7 @@
         func fail() async { await driver.shutDown(.failing) }
 
         struct Transfer: Sendable {
-            fileprivate let flow: TransferFlow
+            fileprivate let flow: CurlTransferTask
 
             func run() async throws -> TransportResponse { try await flow.run() }
 
@@ -46,7 +46,7 @@
                 if case .unanswered(_, let isPaused) = state { isPaused } else { false }
             }
 
-            private var state: TransferMachine.State { flow.transfer.exchange.withLock { $0.state } }
+            private var state: CurlTransferState.State { flow.transfer.exchange.withLock { $0.state } }
         }
     }
 #endif

@@ -6,7 +6,7 @@ import Testing
 struct InboxTests {
     private func content(of pieces: Inbox.Pieces?) async throws -> Data {
         let content = Locked(Data())
-        try await pieces?.give { piece in content.withLock { $0.append(piece) } }
+        try await pieces?.deliver { piece in content.withLock { $0.append(piece) } }
         return content.withLock { $0 }
     }
 

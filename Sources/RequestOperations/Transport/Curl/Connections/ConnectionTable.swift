@@ -45,30 +45,30 @@
             closed.noteClosed()
         }
 
-        /// A connection is established for a request to the origin of a line.
+        /// A connection is established for a request to the origin of a queue.
         ///
         /// - Parameters:
         ///   - made: The sockets that were made for it. All but one were given up for another address.
         ///   - localPort: Its local port.
-        func register(_ made: [Int32], localPort: Int32, for line: OriginLine) -> EstablishedConnection? {
+        func register(_ made: [Int32], localPort: Int32, for queue: OriginQueue) -> EstablishedConnection? {
             guard let socket = made.last(where: { rocurl_local_port($0) == localPort }) else { return nil }
             forgetConnection(socket)
-            let connection = EstablishedConnection(socket, for: line)
+            let connection = EstablishedConnection(socket, for: queue)
             ports[socket] = localPort
             connections[localPort, default: []].append(connection)
             return connection
         }
 
-        /// A request to the origin of a line is about to be sent over a connection that was not made for it.
-        func reuse(localPort: Int32, for line: OriginLine, isPlain: Bool) -> Reuse {
+        /// A request to the origin of a queue is about to be sent over a connection that was not made for it.
+        func reuse(localPort: Int32, for queue: OriginQueue, isPlain: Bool) -> Reuse {
             var found = connections[localPort] ?? []
             if found.count > 1 {
-                let own = found.filter { $0.origin == line.origin }
+                let own = found.filter { $0.origin == queue.origin }
                 if !own.isEmpty { found = own }
             }
             if found.contains(where: { $0.hasEnded(isPlain: isPlain) }) { return .ended }
             guard found.count == 1 else { return .usable(nil) }
-            found[0].serve(line)
+            found[0].serve(queue)
             return .usable(found[0])
         }
 
@@ -84,15 +84,15 @@
         private(set) var socket: Int32?
         /// The origin of the request for which it was made.
         let origin: Origin
-        /// The lines whose requests went over it. Behind a proxy there may be several.
-        private var lines: [OriginLine] = []
+        /// The queues whose requests went over it. Behind a proxy there may be several.
+        private var queues: [OriginQueue] = []
         /// The longest silence that its users accept, in nanoseconds.
         private(set) var longestIdleLimit: Int64 = 0
 
-        init(_ socket: Int32, for line: OriginLine) {
+        init(_ socket: Int32, for queue: OriginQueue) {
             self.socket = socket
-            origin = line.origin
-            serve(line)
+            origin = queue.origin
+            serve(queue)
         }
 
         /// Whether the other side has ended it while no request used it.
@@ -115,18 +115,18 @@
                 socklen_t(MemoryLayout.size(ofValue: milliseconds)))
         }
 
-        /// A request of a line goes over it.
-        fileprivate func serve(_ line: OriginLine) {
-            guard !lines.contains(where: { $0 === line }) else { return }
-            lines.append(line)
-            line.noteConnection()
+        /// A request of a queue goes over it.
+        fileprivate func serve(_ queue: OriginQueue) {
+            guard !queues.contains(where: { $0 === queue }) else { return }
+            queues.append(queue)
+            queue.noteConnection()
         }
 
         /// libcurl is about to close it.
         fileprivate func noteClosed() {
             socket = nil
-            for line in lines { line.noteClosed() }
-            lines = []
+            for queue in queues { queue.noteClosed() }
+            queues = []
         }
     }
 #endif

@@ -3,52 +3,52 @@
 
     /// How transfers get their connections, on the thread of a driver.
     extension CurlDriver {
-        // MARK: Lines
+        // MARK: Queues
 
         /// Makes a transfer wait for its turn among the transfers to its origin. The turn may come at once.
-        func enterLine(_ transfer: CurlTransfer) {
-            let line = line(to: transfer)
-            transfer.line = line
-            line.enter(transfer)
-            submitWaiting(of: line)
-            if transfer.place == .inLine { transfer.wait?.begin() }
+        func enterQueue(_ transfer: CurlTransfer) {
+            let queue = queue(to: transfer)
+            transfer.queue = queue
+            queue.enter(transfer)
+            submitWaiting(of: queue)
+            if transfer.place == .inQueue { transfer.wait?.begin() }
         }
 
-        private func line(to transfer: CurlTransfer) -> OriginLine {
-            if let line = lines[transfer.origin] { return line }
-            if lines.count >= mostLines {
-                lines = lines.filter { !$0.value.isIdle }
-                mostLines = max(64, 2 * lines.count)
+        private func queue(to transfer: CurlTransfer) -> OriginQueue {
+            if let queue = queues[transfer.origin] { return queue }
+            if queues.count >= mostQueues {
+                queues = queues.filter { !$0.value.isIdle }
+                mostQueues = max(64, 2 * queues.count)
             }
-            let line = OriginLine(of: transfer, mayShare: transfer.mayShare)
-            lines[transfer.origin] = line
-            return line
+            let queue = OriginQueue(of: transfer, mayShare: transfer.mayShare)
+            queues[transfer.origin] = queue
+            return queue
         }
 
-        /// Transfers of a line may have room. libcurl takes them at the end of this turn.
-        func noteRoom(in line: OriginLine) {
-            guard !line.isListed, line.waitingCount > 0 else { return }
-            line.isListed = true
-            linesWithRoom.append(line)
+        /// Transfers of a queue may have room. libcurl takes them at the end of this turn.
+        func noteRoom(in queue: OriginQueue) {
+            guard !queue.isListed, queue.waitingCount > 0 else { return }
+            queue.isListed = true
+            queuesWithRoom.append(queue)
         }
 
         /// Submits the waiting transfers to libcurl for which there is room now.
         func submitWaiting() {
-            while let line = linesWithRoom.popLast() {
-                line.isListed = false
-                submitWaiting(of: line)
+            while let queue = queuesWithRoom.popLast() {
+                queue.isListed = false
+                submitWaiting(of: queue)
             }
-            while let line = lookups.next(at: now) { submitWaiting(of: line) }
+            while let queue = lookups.next(at: now) { submitWaiting(of: queue) }
         }
 
-        private func submitWaiting(of line: OriginLine) {
-            while let transfer = line.next() {
-                let connects = line.nextConnects
+        private func submitWaiting(of queue: OriginQueue) {
+            while let transfer = queue.next() {
+                let connects = queue.nextConnects
                 if connects, transfer.hasName || mayUseProxy {
-                    guard lookups.hasRoom else { return lookups.wait(line) }
+                    guard lookups.hasRoom else { return lookups.wait(queue) }
                     beginLookup(transfer)
                 }
-                let isNew = line.takeNext()
+                let isNew = queue.takeNext()
                 if transfer.makesConnectionsApart, isNew || connects {
                     transfer.easy?.askForFreshHTTP2()
                 } else if isNew {
@@ -70,7 +70,7 @@
             end(transfer, .stopped(.shortage(String(cString: curl_multi_strerror(code)))))
         }
 
-        /// libcurl has run. The transfers for which it did nothing wait in libcurl's own line for a connection.
+        /// libcurl has run. The transfers for which it did nothing wait in libcurl's own queue for a connection.
         func noteWaiting() {
             for transfer in submitted {
                 guard case .submitted = transfer.place, transfer.outcome == nil else { continue }
@@ -87,41 +87,41 @@
             endLookup(transfer)
             transfer.place = .sent
             transfer.wait?.end()
-            guard let line = transfer.line else { return }
-            line.noteSent(transfer, at: now)
-            noteRoom(in: line)
+            guard let queue = transfer.queue else { return }
+            queue.noteSent(transfer, at: now)
+            noteRoom(in: queue)
         }
 
         /// A status has come for a transfer.
         func noteAnswer(_ transfer: CurlTransfer) {
-            guard transfer.mayUseHTTP2, let line = transfer.line else { return }
-            line.noteAnswer(isHTTP2: transfer.head.takesSeveral)
-            noteRoom(in: line)
+            guard transfer.mayUseHTTP2, let queue = transfer.queue else { return }
+            queue.noteAnswer(isHTTP2: transfer.head.takesSeveral)
+            noteRoom(in: queue)
         }
 
         /// A transfer has ended.
-        func leaveLine(_ transfer: CurlTransfer) {
+        func leaveQueue(_ transfer: CurlTransfer) {
             endLookup(transfer)
-            if let line = transfer.line {
-                transfer.line = nil
-                line.noteEnd(transfer)
-                noteRoom(in: line)
+            if let queue = transfer.queue {
+                transfer.queue = nil
+                queue.noteEnd(transfer)
+                noteRoom(in: queue)
             }
             transfer.place = .ended
         }
 
         /// Submits a request again that was not sent, because libcurl chose a connection that has ended. Returns whether it
-        /// does so. The first time, a request that can share a connection goes back to its line. The second time it asks for
+        /// does so. The first time, a request that can share a connection goes back to its queue. The second time it asks for
         /// a connection of its own. libcurl keeps an ended connection while another of its streams waits for a consumer.
         func retriesConnection(_ transfer: CurlTransfer, _ easy: EasyHandle) -> Bool {
             guard transfer.outcome == nil, transfer.connection.loss == .beforeUse else { return false }
             transfer.forgetConnecting()
             easy.keepConnection(true)
-            if let line = transfer.line, transfer.mayShare, line.speaksHTTP2 != false, !transfer.wasTakenBack {
+            if let queue = transfer.queue, transfer.mayShare, queue.speaksHTTP2 != false, !transfer.wasTakenBack {
                 transfer.wasTakenBack = true
-                line.takeBack(transfer)
+                queue.takeBack(transfer)
                 transfer.wait?.begin()
-                noteRoom(in: line)
+                noteRoom(in: queue)
                 return true
             }
             if transfer.makesConnectionsApart { easy.askForFreshHTTP2() } else { easy.askForFreshConnection() }
@@ -168,7 +168,7 @@
             for transfer in transfers where transfer.place.isAwaitingDescriptor { submit(transfer) }
         }
 
-        /// libcurl looks at its own line only when a transfer ends. So the transfers that wait there are submitted
+        /// libcurl looks at its own queue only when a transfer ends. So the transfers that wait there are submitted
         /// again.
         private func liftDescriptorBound() {
             boundConnections()

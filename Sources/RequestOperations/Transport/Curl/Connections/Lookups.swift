@@ -5,7 +5,7 @@
     /// How many names libcurl looks up at a time for a driver.
     ///
     /// Each look-up takes a thread and three descriptors. The look-ups of one driver get at most half of the process's
-    /// descriptors and a quarter of its threads. A line whose next request needs one waits for its turn.
+    /// descriptors and a quarter of its threads. A queue whose next request needs one waits for its turn.
     struct Lookups {
         /// How many look-ups may run at a time.
         let bound: Int
@@ -13,7 +13,7 @@
         /// The times until which look-ups count whose transfers have ended. libcurl does not report when those look-ups
         /// end.
         private var abandoned: [Int64] = []
-        private var waiting = Queue<OriginLine>()
+        private var waiting = Queue<OriginQueue>()
 
         /// How long the system's resolver mostly goes on with a name for which it gets no answer.
         private static let patience: Int64 = 10_000_000_000
@@ -47,14 +47,14 @@
             abandoned.append(now.adding(Self.patience))
         }
 
-        mutating func wait(_ line: OriginLine) {
-            guard !line.awaitsLookup else { return }
-            line.awaitsLookup = true
-            waiting.append(line)
+        mutating func wait(_ queue: OriginQueue) {
+            guard !queue.awaitsLookup else { return }
+            queue.awaitsLookup = true
+            waiting.append(queue)
         }
 
-        /// Takes out the line whose turn it is, if there is room.
-        mutating func next(at now: Int64) -> OriginLine? {
+        /// Takes out the queue whose turn it is, if there is room.
+        mutating func next(at now: Int64) -> OriginQueue? {
             guard !waiting.isEmpty else { return nil }
             abandoned.removeAll { $0 <= now }
             guard hasRoom, let next = waiting.popFirst() else { return nil }
@@ -62,7 +62,7 @@
             return next
         }
 
-        /// When a waiting line can go on.
+        /// When a waiting queue can go on.
         var deadline: Int64 { waiting.isEmpty ? .max : hasRoom ? 0 : abandoned.first ?? .max }
     }
 

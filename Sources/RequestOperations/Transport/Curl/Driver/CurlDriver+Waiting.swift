@@ -45,7 +45,7 @@
         private static let hasSeveralProcessors = ProcessInfo.processInfo.activeProcessorCount > 1
 
         private var millisecondsToSleep: Int32 {
-            if !linesWithRoom.isEmpty { return 0 }
+            if !queuesWithRoom.isEmpty { return 0 }
             let deadline = min(nextSweep, lookups.deadline, nextDescriptorCheck)
             guard deadline != .max else { return 60_000 }
             return Int32(clamping: min(max((deadline - CurlLibrary.now + 999_999) / 1_000_000, 0), 60_000))
@@ -146,7 +146,7 @@
         }
 
         /// Records how much of a body was sent and received. libcurl reads a body in pieces, and a piece takes long
-        /// over a slow line. The kernel accepts more in advance, and all of a short body.
+        /// over a slow connection. The kernel accepts more in advance, and all of a short body.
         private func noticeSent(of transfer: CurlTransfer, _ easy: EasyHandle, _ idle: Int64) {
             let sent = easy.sent
             let unreceived = transfer.connection.known?.socket.map { rocurl_unreceived($0) } ?? -1
@@ -171,7 +171,7 @@
 
         /// Reports progress to the Task, but not too often.
         func progressed(_ transfer: CurlTransfer) {
-            let due = transfer.deadlines.lastProgress + TransferDeadlines.progressInterval
+            let due = transfer.deadlines.lastProgress + CurlTransfer.Deadlines.progressInterval
             guard due <= now else {
                 transfer.deadlines.progress = due
                 return sweep(by: due)
@@ -229,24 +229,26 @@
         private static let tick: Int64 = 10_000_000
     }
 
-    /// When something is due for one transfer. The driver checks all of these when the earliest may be due. Times are
-    /// those of `CurlLibrary.now`.
-    struct TransferDeadlines {
-        /// Until when a rejected response is read.
-        var drain: Int64?
-        /// When bytes last went in either direction.
-        var activity: Int64 = 0
-        /// When the driver checks next how far the request's body has come.
-        var nextUploadCheck = Int64.max
-        /// How many bytes were sent at the last check.
-        var sent: Int64 = 0
-        /// How many bytes the other side had not received at the last check; -1 if that was not known.
-        var unreceived: Int64 = -1
-        /// When to report progress that came too soon after the last report.
-        var progress: Int64?
-        var lastProgress: Int64 = 0
+    extension CurlTransfer {
+        /// When something is due for one transfer. The driver checks all of these when the earliest may be due. Times are
+        /// those of `CurlLibrary.now`.
+        struct Deadlines {
+            /// Until when a rejected response is read.
+            var drain: Int64?
+            /// When bytes last went in either direction.
+            var activity: Int64 = 0
+            /// When the driver checks next how far the request's body has come.
+            var nextUploadCheck = Int64.max
+            /// How many bytes were sent at the last check.
+            var sent: Int64 = 0
+            /// How many bytes the other side had not received at the last check; -1 if that was not known.
+            var unreceived: Int64 = -1
+            /// When to report progress that came too soon after the last report.
+            var progress: Int64?
+            var lastProgress: Int64 = 0
 
-        /// The shortest time between two reports of progress.
-        static let progressInterval: Int64 = 50_000_000
+            /// The shortest time between two reports of progress.
+            static let progressInterval: Int64 = 50_000_000
+        }
     }
 #endif

@@ -30,12 +30,12 @@
         var lookups = Lookups()
         /// The transfers submitted to libcurl in this turn that may have to wait for a connection.
         var submitted: [CurlTransfer] = []
-        /// The lines of the origins to which there are transfers or connections, and of some others.
-        var lines: [Origin: OriginLine] = [:]
-        /// How many lines there are before those of other origins are removed.
-        var mostLines = 64
-        /// The lines whose waiting transfers may go.
-        var linesWithRoom: [OriginLine] = []
+        /// The queues of the origins to which there are transfers or connections, and of some others.
+        var queues: [Origin: OriginQueue] = [:]
+        /// How many queues there are before those of other origins are removed.
+        var mostQueues = 64
+        /// The queues whose waiting transfers may go.
+        var queuesWithRoom: [OriginQueue] = []
         /// Transfers whose body ends by a length that libcurl may not use.
         var framedByLength: [CurlTransfer] = []
         /// Transfers for which the process had no descriptor.
@@ -179,13 +179,13 @@
             curl_multi_cleanup(multi)
             self.multi = nil
             sockets.removeAll()
-            // The driver keeps the transfers that were held until now, and they keep the driver.
+            // The driver keeps these transfers until now, and they keep the driver.
             lookups = Lookups()
             submitted = []
             framedByLength = []
             withoutDescriptor = []
-            lines = [:]
-            linesWithRoom = []
+            queues = [:]
+            queuesWithRoom = []
             handles.removeAll()
             let (late, waiters) = inbox.withLock { $0.end() }
             for waiter in waiters { waiter.resume() }
@@ -219,7 +219,7 @@
             transfer.began = now
             transfer.index = active.count
             active.append(transfer)
-            enterLine(transfer)
+            enterQueue(transfer)
         }
 
         /// Ends the transfers that libcurl has finished with.
@@ -269,7 +269,7 @@
             if transfer.outcome == nil { transfer.outcome = outcome }
             transfer.wait?.end()
             if transfer.mayHaveUnsentHead { transfer.easy?.wearOut() }
-            leaveLine(transfer)
+            leaveQueue(transfer)
             transfer.connection.end()
             (transfer.upload as? StreamUpload)?.close()
             if !transfer.isForMemory { deliver(transfer) }

@@ -32,7 +32,7 @@
 
         var isOver: Bool { life == .over }
 
-        /// Whether it holds nothing for the thread to take.
+        /// Whether it has nothing for the thread to take.
         var isEmpty: Bool { transfers.isEmpty }
 
         // MARK: The side of the program

@@ -89,7 +89,7 @@
         }
 
         /// A transfer that used a driver has ended.
-        func giveBack(_ task: TransportTask) {
+        func release(_ task: TransportTask) {
             guard let policy = policy(of: task) else { return }
             let surplus = state.withLock { state in
                 state.others[policy]?.users -= 1

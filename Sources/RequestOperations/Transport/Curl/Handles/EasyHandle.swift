@@ -330,7 +330,7 @@
             idle.withLock { $0.popLast() } ?? EasyHandle(settings, sockets)
         }
 
-        func giveBack(_ handle: EasyHandle) {
+        func release(_ handle: EasyHandle) {
             handle.recycle()
             if handle.isWornOut { return }
             // A handle too many is freed outside the lock, by the caller.

@@ -63,7 +63,7 @@
                     reason: "an additional root is not a certificate in PEM or DER")
             }
             if !configuration.trust.pins.isEmpty {
-                guard CurlLibrary.tellsChains else {
+                guard CurlLibrary.reportsChains else {
                     return RequestError(
                         .unsupported, stage: .transfer,
                         reason: "pins for hosts need libcurl over OpenSSL; pinnedKeys work over every TLS library")

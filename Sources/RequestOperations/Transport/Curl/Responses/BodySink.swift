@@ -20,7 +20,7 @@
             }
         }
 
-        var delivery: TransferMachine.Delivery {
+        var delivery: CurlTransferState.Delivery {
             switch self {
             case .memory: .memory
             case .file(let file): .file(file)

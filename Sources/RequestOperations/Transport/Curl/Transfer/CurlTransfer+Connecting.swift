@@ -60,7 +60,7 @@
             if sends == 1 {
                 // If the connection proves dead, the request is sent one last time. So it must not use another old
                 // connection. (Where one connection takes many requests, each would make its own.)
-                connection.isShared = mayUseHTTP2 && line?.speaksHTTP2 != false
+                connection.isShared = mayUseHTTP2 && queue?.speaksHTTP2 != false
                 if !connection.isShared { easy?.askForFreshConnection() }
             } else if head.status == 417 {
                 wasRepeatedUnexpecting = true
@@ -86,9 +86,9 @@
         private func takeConnection(localPort: Int32) -> Bool {
             connection.isReused = connection.newSockets.isEmpty
             connection.loss = nil
-            guard let line else { return false }
+            guard let queue else { return false }
             if connection.isReused {
-                switch driver.sockets.reuse(localPort: localPort, for: line, isPlain: !isSecure && !mayUseHTTP2) {
+                switch driver.sockets.reuse(localPort: localPort, for: queue, isPlain: !isSecure && !mayUseHTTP2) {
                 case .ended:
                     easy?.keepConnection(false)
                     connection.loss = .beforeUse
@@ -97,7 +97,7 @@
                     connection.known = known
                 }
             } else {
-                connection.known = driver.sockets.register(connection.newSockets, localPort: localPort, for: line)
+                connection.known = driver.sockets.register(connection.newSockets, localPort: localPort, for: queue)
                 connection.newSockets = []
             }
             if mayUseHTTP2 { connection.known?.limitSilence(to: limits.idle) }

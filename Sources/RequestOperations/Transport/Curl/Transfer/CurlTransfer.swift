@@ -4,10 +4,10 @@
 
     /// One transfer: what the driver thread keeps while it runs, and what the Task reads when it has ended.
     // Unchecked: `exchange` is a lock. The constants are set before the transfer is submitted. The driver thread alone
-    // touches the variables from the submission until `TransferMachine.end()`. After the Task has noticed that, it
+    // touches the variables from the submission until `CurlTransferState.end()`. After the Task has noticed that, it
     // alone touches them. The exceptions are `index`, `origin`, `place`, `looksUp` and `isReady`, which always belong to the driver.
     final class CurlTransfer: @unchecked Sendable {
-        let exchange = Locked(TransferMachine())
+        let exchange = Locked(CurlTransferState())
         let url: URL
         let limits: Limits
         /// Whether the request may be sent a second time without a decision.
@@ -58,11 +58,11 @@
         }
         /// Whether it has room for a look-up.
         var looksUp = false
-        var deadlines = TransferDeadlines()
-        var connection = TransferConnection()
+        var deadlines = Deadlines()
+        var connection = Connection()
         /// The requests to its origin, among which it is.
-        var line: OriginLine?
-        /// Whether it went back to the line once, since the connection that libcurl chose had ended.
+        var queue: OriginQueue?
+        /// Whether it went back to the queue once, since the connection that libcurl chose had ended.
         var wasTakenBack = false
         /// Whether the body goes into memory without asking the state machine for each piece.
         var keepsAll = false
@@ -104,8 +104,8 @@
         enum Place: Equatable {
             /// The driver has not begun it.
             case new
-            /// It waits among the requests to its origin, in an ``OriginLine``.
-            case inLine
+            /// It waits among the requests to its origin, in an ``OriginQueue``.
+            case inQueue
             /// libcurl has it, and has done nothing for it yet.
             case submitted(until: Int64?)
             case lookingUp(until: Int64?)
@@ -119,7 +119,7 @@
             var connectDeadline: Int64? {
                 switch self {
                 case .submitted(let end), .lookingUp(let end), .connecting(let end), .awaitingDescriptor(let end): end
-                case .new, .inLine, .sent, .ended: nil
+                case .new, .inQueue, .sent, .ended: nil
                 }
             }
 
@@ -246,7 +246,7 @@
             // If only one stream ends, the message does not speak of the connection.
             switch outcome {
             case .finished(CURLE_HTTP2_STREAM)?, .finished(CURLE_PARTIAL_FILE)?:
-                !(easy?.message.map(CurlLibrary.tellsEndOfConnection) ?? false)
+                !(easy?.message.map(CurlLibrary.isAboutEndOfConnection) ?? false)
             default: false
             }
         }
@@ -296,59 +296,61 @@
         }
     }
 
-    /// What is known of the connection of one transfer.
-    struct TransferConnection {
-        /// The sockets that were made for it since its request was last sent. All but one are given up for another address.
-        var newSockets: [Int32] = []
-        /// Whether a socket was ever made for it, or since it last waited for a look-up or a descriptor.
-        private(set) var hasSocket = false
-        /// The connection that the request was last sent over, if that is known.
-        var known: EstablishedConnection?
-        /// Whether the request was last sent over a connection that was not made for it.
-        var isReused = false
-        /// Whether the request was first sent over a connection that may speak HTTP/2.
-        var isShared = false
-        /// Whether the process had no descriptor for another socket.
-        var lacksDescriptor = false
-        /// Whether the last socket was made for an IPv4 address.
-        var isIPv4 = false
-        /// An address of the host to which the transport may not connect.
-        var refusedAddress: String?
-        /// Why the chain of the server was refused, if it had no pin.
-        var refusedChain: PinReport?
-        /// Whether there was a route to an address that was tried before the last one.
-        var triedReachable = false
-        /// How it was lost, if we know before libcurl reports that.
-        var loss: Loss?
+    extension CurlTransfer {
+        /// What is known of the connection of one transfer.
+        struct Connection {
+            /// The sockets that were made for it since its request was last sent. All but one are given up for another address.
+            var newSockets: [Int32] = []
+            /// Whether a socket was ever made for it, or since it last waited for a look-up or a descriptor.
+            private(set) var hasSocket = false
+            /// The connection that the request was last sent over, if that is known.
+            var known: EstablishedConnection?
+            /// Whether the request was last sent over a connection that was not made for it.
+            var isReused = false
+            /// Whether the request was first sent over a connection that may speak HTTP/2.
+            var isShared = false
+            /// Whether the process had no descriptor for another socket.
+            var lacksDescriptor = false
+            /// Whether the last socket was made for an IPv4 address.
+            var isIPv4 = false
+            /// An address of the host to which the transport may not connect.
+            var refusedAddress: String?
+            /// Why the chain of the server was refused, if it had no pin.
+            var refusedChain: PinReport?
+            /// Whether there was a route to an address that was tried before the last one.
+            var triedReachable = false
+            /// How it was lost, if we know before libcurl reports that.
+            var loss: Loss?
 
-        enum Loss {
-            /// It had ended before libcurl chose it. The request was not sent.
-            case beforeUse
-            /// We ended it, because nothing came over it.
-            case silence
-        }
+            enum Loss {
+                /// It had ended before libcurl chose it. The request was not sent.
+                case beforeUse
+                /// We ended it, because nothing came over it.
+                case silence
+            }
 
-        /// Whether libcurl had closed the connection that the request was last sent over when the transfer ended.
-        private(set) var wasClosed = false
+            /// Whether libcurl had closed the connection that the request was last sent over when the transfer ended.
+            private(set) var wasClosed = false
 
-        /// The transfer ends. The Task reads this value from now on, and the connection goes on.
-        mutating func end() {
-            wasClosed = known.map { $0.socket == nil } ?? false
-            known = nil
-        }
+            /// The transfer ends. The Task reads this value from now on, and the connection goes on.
+            mutating func end() {
+                wasClosed = known.map { $0.socket == nil } ?? false
+                known = nil
+            }
 
-        /// A socket was made for it.
-        mutating func opens(_ socket: Int32) {
-            newSockets.append(socket)
-            hasSocket = true
-        }
+            /// A socket was made for it.
+            mutating func opens(_ socket: Int32) {
+                newSockets.append(socket)
+                hasSocket = true
+            }
 
-        /// The sockets that were made for it are gone.
-        mutating func forgetSockets() {
-            newSockets = []
-            hasSocket = false
-            lacksDescriptor = false
-            loss = nil
+            /// The sockets that were made for it are gone.
+            mutating func forgetSockets() {
+                newSockets = []
+                hasSocket = false
+                lacksDescriptor = false
+                loss = nil
+            }
         }
     }
 #endif

@@ -65,7 +65,7 @@
 
         /// From 8.16 on, a private key that cannot be used is a bad argument. A bad argument has other causes too, so the
         /// message decides.
-        static func tellsUnusableKey(_ message: String) -> Bool { message.hasPrefix("unable to set private key") }
+        static func isAboutUnusableKey(_ message: String) -> Bool { message.hasPrefix("unable to set private key") }
     }
 
     // Faults of libcurl with HTTP/2.

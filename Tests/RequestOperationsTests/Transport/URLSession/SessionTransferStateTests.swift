@@ -3,24 +3,24 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite(.timeLimit(.minutes(10))) struct TransferStateTests {
+@Suite(.timeLimit(.minutes(10))) struct SessionTransferStateTests {
     // The request has a URL.
     private static let head = ResponseHead(status: 200, url: anyRequest.url!)
 
     private func state(
         _ task: TransportTask = .data(anyRequest), bytesToSend: Int64? = nil,
         limits edit: (inout TransferLimits) -> Void = { _ in }
-    ) -> TransferState {
+    ) -> SessionTransferState {
         var task = task
         edit(&task.limits)
-        return TransferState(task, limits: task.effectiveLimits, bytesToSend: bytesToSend)
+        return SessionTransferState(task, limits: task.effectiveLimits, bytesToSend: bytesToSend)
     }
 
     /// A state whose Task has the head.
     private func judging(
         _ task: TransportTask = .data(anyRequest), after data: Data = Data(),
         limits edit: (inout TransferLimits) -> Void = { _ in }
-    ) -> TransferState {
+    ) -> SessionTransferState {
         var state = state(task, limits: edit)
         _ = state.receive(Self.head, length: nil)
         if !data.isEmpty { _ = state.receive(data) }
@@ -217,14 +217,14 @@ import Testing
     }
 }
 
-extension TransferState {
+extension SessionTransferState {
     /// The code that it ended with.
     fileprivate var failure: RequestError.Code? {
         if case .failed(let error as RequestError, _) = end { error.code } else { nil }
     }
 }
 
-extension TransferState.Event {
+extension SessionTransferState.Event {
     fileprivate var name: String {
         switch self {
         case .head: "head"

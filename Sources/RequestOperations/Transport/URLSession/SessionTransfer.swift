@@ -3,11 +3,11 @@
 ///
 /// The delegate side is serial for each session. All that it calls returns at once, except for writing a piece to a
 /// file. The Task side calls ``begin(_:)`` once, then ``respond()``, which reads to the end.
-final class Transfer: Sendable {
+final class SessionTransfer: Sendable {
     let task: TransportTask
     let onHead: @Sendable (ResponseHead) throws -> Void
     let limits: TransferLimits
-    let state: Locked<TransferState>
+    let state: Locked<SessionTransferState>
     private let start: ContinuousClock.Instant
 
     /// How long we hold back a head to wait for the rest of a small body.
@@ -24,14 +24,14 @@ final class Transfer: Sendable {
     ) {
         (self.task, self.start, self.onHead) = (task, start, onHead)
         limits = task.effectiveLimits
-        state = Locked(TransferState(task, limits: limits, bytesToSend: bytesToSend))
+        state = Locked(SessionTransferState(task, limits: limits, bytesToSend: bytesToSend))
     }
 
     // MARK: The session task
 
     /// Makes, registers and resumes the session task, unless the transfer has already ended.
-    func begin(_ make: @escaping @Sendable (Transfer) -> URLSessionTask) {
-        SessionTaskLine.async { [self] in
+    func begin(_ make: @escaping @Sendable (SessionTransfer) -> URLSessionTask) {
+        SessionTaskQueue.async { [self] in
             guard state.withLock({ $0.end == nil }) else { return }
             let task = make(self)
             state.withLock { state in
@@ -51,16 +51,16 @@ final class Transfer: Sendable {
         }
         for alarm in alarms { DeadlineHeap.shared.cancel(alarm) }
         guard !isDone else { return }
-        SessionTaskLine.async { [self] in
-            let running: (task: URLSessionTask, settled: DispatchSemaphore)? = state.withLock { state in
+        SessionTaskQueue.async { [self] in
+            let running: (task: URLSessionTask, isCancelled: DispatchSemaphore)? = state.withLock { state in
                 guard case .running(let task) = state.wire else { return nil }
-                let settled = DispatchSemaphore(value: 0)
-                state.wire = .cancelling(settled)
-                return (task, settled)
+                let isCancelled = DispatchSemaphore(value: 0)
+                state.wire = .cancelling(isCancelled)
+                return (task, isCancelled)
             }
             guard let running else { return }
-            SessionTaskLine.cancel(running.task)
-            running.settled.signal()
+            SessionTaskQueue.cancel(running.task)
+            running.isCancelled.signal()
         }
     }
 
@@ -123,10 +123,10 @@ final class Transfer: Sendable {
         // Foundation on Linux forgets the task when this returns. It traps if a `cancel()` is still under way at that
         // time. So we wait for the cancel. The limit is only a safeguard: the cancel waits for nothing that waits for
         // us.
-        if case .cancelling(let settled) = wire { _ = settled.wait(timeout: .now() + 1) }
+        if case .cancelling(let isCancelled) = wire { _ = isCancelled.wait(timeout: .now() + 1) }
     }
 
-    func finish(_ ending: TransferState.Ending) {
+    func finish(_ ending: SessionTransferState.Ending) {
         update { $0.finish(ending) }
     }
 
@@ -143,7 +143,7 @@ final class Transfer: Sendable {
     // MARK: The Task
 
     /// Waits for the next event.
-    func next() async -> TransferState.Event {
+    func next() async -> SessionTransferState.Event {
         await withCheckedContinuation { continuation in
             let event = state.withLock { state in
                 let event = state.nextEvent()
@@ -185,7 +185,7 @@ final class Transfer: Sendable {
         }
     }
 
-    private func schedule(after delay: Duration, _ action: @escaping @Sendable (Transfer) -> Void) {
+    private func schedule(after delay: Duration, _ action: @escaping @Sendable (SessionTransfer) -> Void) {
         let time = ContinuousClock.now + min(delay, .seconds(Int32.max))
         let alarm = DeadlineHeap.shared.schedule(at: time) { [weak self] in
             if let self { action(self) }
@@ -195,16 +195,14 @@ final class Transfer: Sendable {
 
     /// Changes the state, and wakes the Task if there is a new event for it.
     @discardableResult
-    private func update<Result>(_ change: (inout TransferState) -> Result) -> Result {
-        let (result, wake) = state.withLock { state in
+    private func update<Result>(_ change: (inout SessionTransferState) -> Result) -> Result {
+        let (result, waiter, event) = state.withLock { state in
             let result = change(&state)
-            guard let waiter = state.waiter, let event = state.nextEvent() else {
-                return (result, nil as (CheckedContinuation<TransferState.Event, Never>, TransferState.Event)?)
-            }
-            state.waiter = nil
-            return (result, (waiter, event))
+            let event = state.waiter == nil ? nil : state.nextEvent()
+            defer { if event != nil { state.waiter = nil } }
+            return (result, state.waiter, event)
         }
-        if let (waiter, event) = wake { waiter.resume(returning: event) }
+        if let event { waiter?.resume(returning: event) }
         return result
     }
 }
@@ -214,7 +212,7 @@ final class Transfer: Sendable {
 /// On Linux each of these calls blocks on the I/O queue that all sessions of the process share. So none of them may run
 /// on the cooperative pool. A `cancel()` in a cancellation handler can also deadlock. On one queue the calls keep their
 /// order: a task that is cancelled before it is made is never made.
-enum SessionTaskLine {
+enum SessionTaskQueue {
     private static let queue = DispatchQueue(label: "RequestOperations.URLSessionTransport", qos: .userInitiated)
 
     static func async(_ body: @escaping @Sendable () -> Void) {

@@ -4,9 +4,9 @@
     /// Over HTTP/1.1 there are as many as connections may be, over HTTP/2 up to 100 for each connection. While the version is
     /// unknown, one request makes the connection, and the others wait for it.
     ///
-    /// libcurl has one line for all requests that wait for a connection, whatever their host. A request that has to wait
+    /// libcurl has one queue for all requests that wait for a connection, whatever their host. A request that has to wait
     /// there may hold up others for which a connection is free. So requests wait here.
-    final class OriginLine {
+    final class OriginQueue {
         /// How many requests a connection of HTTP/2 takes before the server has said so (RFC 9113, section 6.5.2).
         static let streams = 100
 
@@ -15,7 +15,7 @@
         private let mayShare: Bool
         private let mostConnections: Int
         private var waiting = Queue<CurlTransfer>()
-        /// How many transfers in the line have ended.
+        /// How many transfers in the queue have ended.
         private var endedCount = 0
         /// How many requests libcurl has.
         private var running = 0
@@ -30,7 +30,7 @@
         private var hasFailed = false
         /// When the last connection was made.
         private var lastMade = Int64.min
-        /// Whether it is in the driver's list of lines that may have room.
+        /// Whether it is in the driver's list of queues that may have room.
         var isListed = false
         /// Whether it waits for a look-up.
         var awaitsLookup = false
@@ -53,14 +53,14 @@
 
         /// A transfer waits for its turn.
         func enter(_ transfer: CurlTransfer) {
-            transfer.place = .inLine
+            transfer.place = .inQueue
             waiting.append(transfer)
         }
 
         /// The transfer whose turn it is, if there is room for it.
         func next() -> CurlTransfer? {
             while let first = waiting.first {
-                if first.place == .inLine {
+                if first.place == .inQueue {
                     return running < limit && !(wantsNew(first) && isMade) ? first : nil
                 }
                 waiting.popFirst()
@@ -69,7 +69,7 @@
             return nil
         }
 
-        /// Takes the transfer whose turn it is out of the line. Returns whether it makes a new connection.
+        /// Takes the transfer whose turn it is out of the queue. Returns whether it makes a new connection.
         func takeNext() -> Bool {
             guard let next = waiting.popFirst() else { return false }
             running += 1
@@ -110,7 +110,7 @@
             speaksHTTP2 = isHTTP2
         }
 
-        /// A transfer goes back to the line, since the connection that it was to use has ended.
+        /// A transfer goes back to the queue, since the connection that it was to use has ended.
         func takeBack(_ transfer: CurlTransfer) {
             noteEnd(transfer)
             hasFailed = false
@@ -119,11 +119,11 @@
 
         /// A transfer has ended.
         func noteEnd(_ transfer: CurlTransfer) {
-            if transfer.place == .inLine {
+            if transfer.place == .inQueue {
                 endedCount += 1
                 transfer.place = .ended
                 if waitingCount == 0 || endedCount > max(64, waiting.count / 2) {
-                    waiting.removeAll { $0.place != .inLine }
+                    waiting.removeAll { $0.place != .inQueue }
                     endedCount = 0
                 }
             } else {

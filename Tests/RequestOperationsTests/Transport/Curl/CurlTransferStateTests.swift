@@ -5,12 +5,13 @@
     @testable import RequestOperations
 
     /// What the driver thread and the Task of a transfer tell each other, fed by hand.
-    struct TransferMachineTests {
-        private var machine = TransferMachine()
+    struct CurlTransferStateTests {
+        private var machine = CurlTransferState()
         private let head = ResponseHead(status: 200, url: URL(fileURLWithPath: "/"), version: .http1_1)
 
-        private mutating func arrive(_ count: Int, kept: Int = 0, isTooLarge: Bool = false) -> TransferMachine.Reception
-        {
+        private mutating func arrive(
+            _ count: Int, kept: Int = 0, isTooLarge: Bool = false
+        ) -> CurlTransferState.Reception {
             var kept = Data(count: kept)
             return Data(repeating: 7, count: count).withUnsafeBytes { bytes in
                 machine.bodyArrived(bytes, kept: &kept, limit: 100, isTooLarge: isTooLarge)
@@ -111,7 +112,7 @@
                 Issue.record("The bytes are not offered.")
                 return
             }
-            deliver(TransferMachine.streamBuffer)
+            deliver(CurlTransferState.streamBuffer)
             guard case .pause = arrive(1) else {
                 Issue.record("A full buffer does not pause.")
                 return
@@ -120,7 +121,7 @@
                 Issue.record("There is no piece.")
                 return
             }
-            #expect(piece.count == 7 + TransferMachine.streamBuffer)
+            #expect(piece.count == 7 + CurlTransferState.streamBuffer)
             #expect(machine.take() == nil)
         }
 
@@ -169,7 +170,7 @@
         }
     }
 
-    extension TransferMachine.Reception {
+    extension CurlTransferState.Reception {
         fileprivate var isKeep: Bool { if case .keep = self { true } else { false } }
     }
 #endif

@@ -4,7 +4,7 @@
     /// The Task's side of one transfer: submits it, answers the head, runs the user's code, and makes the result.
     ///
     /// Each waiting operation has one of these in memory, so it is small. What does not wait is a function of its own.
-    struct TransferFlow {
+    struct CurlTransferTask {
         private let task: TransportTask
         let transfer: CurlTransfer
         private let onHead: @Sendable (ResponseHead) throws -> Void
@@ -252,7 +252,7 @@
             // With libcurl 8.18, a handle keeps its pause. If a transfer ended while paused, the next one of that
             // handle begins paused.
             guard transfer.paused.isEmpty else { return }
-            transfer.driver.handles.giveBack(easy)
+            transfer.driver.handles.release(easy)
         }
     }
 

@@ -4,7 +4,7 @@
     /// The driver begins the transfer, delivers the head and what follows it, and ends the transfer. The Task answers
     /// the head, takes its signals, and may abort. After the transfer has ended, the Task may read everything that the
     /// driver wrote.
-    struct TransferMachine: Sendable {
+    struct CurlTransferState: Sendable {
         enum State {
             /// In the inbox, or held back by the driver.
             case queued

@@ -1,8 +1,8 @@
-/// What is known about one transfer over a session task: the state behind the lock of ``Transfer``.
+/// What is known about one transfer over a session task: the state behind the lock of ``SessionTransfer``.
 ///
 /// The delegate side reports what arrives. The Task of `perform` takes events and decides where the body goes. No
 /// function here waits, calls other code or touches a file. It returns what the caller must do.
-struct TransferState {
+struct SessionTransferState {
     /// The state of the session task, for the delegate side.
     var wire = Wire.idle
     /// The state of the response.
@@ -315,7 +315,7 @@ struct Inbox {
         return pieces
     }
 
-    /// The first bytes. They are all in memory: bytes go to the file only when memory is full, and it holds more than a
+    /// The first bytes. They are all in memory: bytes go to the file only when memory is full, and that is more than a
     /// prefix.
     func prefix(_ count: Int) -> Data {
         var prefix = Data()

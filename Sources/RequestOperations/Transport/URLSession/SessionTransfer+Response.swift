@@ -1,4 +1,4 @@
-extension Transfer {
+extension SessionTransfer {
     /// Thrown when the same request must be sent again on another connection.
     struct DeadConnection: Error {}
 
@@ -16,7 +16,7 @@ extension Transfer {
             if case .cancelled = try await awaitEnd() { throw failure(CancellationError(), head) }
             throw failure(error, head)
         }
-        let ending: TransferState.Ending
+        let ending: SessionTransferState.Ending
         do { ending = try await receiveBody() } catch { throw failure(error, head) }
         if let failure = failure(of: ending, head) { throw failure }
         let (progress, body) = state.withLock { ($0.progress, $0.takeBody()) }
@@ -37,7 +37,7 @@ extension Transfer {
     }
 
     /// Takes an accepted body to its destination.
-    private func receiveBody() async throws -> TransferState.Ending {
+    private func receiveBody() async throws -> SessionTransferState.Ending {
         switch task.destination {
         case .memory:
             state.withLock { $0.accept(.memory) }
@@ -55,10 +55,10 @@ extension Transfer {
         }
     }
 
-    private func write(to sink: FileSink) async throws -> TransferState.Ending {
+    private func write(to sink: FileSink) async throws -> SessionTransferState.Ending {
         do {
             // The Task writes what has arrived so far. After that the delegate side writes, in order.
-            while let pieces = state.withLock({ $0.handOver(to: sink) }) { try await pieces.give(to: sink.write) }
+            while let pieces = state.withLock({ $0.handOver(to: sink) }) { try await pieces.deliver(to: sink.write) }
             let ending = try await awaitEnd()
             guard case .whole = ending else {
                 sink.discard()
@@ -74,13 +74,13 @@ extension Transfer {
     }
 
     /// Waits for the end, and delivers the pieces of the body that come before it.
-    private func awaitEnd(deliver: (Data) async throws -> Void = { _ in }) async throws -> TransferState.Ending {
+    private func awaitEnd(deliver: (Data) async throws -> Void = { _ in }) async throws -> SessionTransferState.Ending {
         while true {
             switch await next() {
-            case .head: break  // Told once, before.
+            case .head: break  // It came before.
             case .progress(let progress): task.onProgress?(progress)
             case .pieces(let pieces):
-                try await pieces.give { piece in
+                try await pieces.deliver { piece in
                     try Task.checkCancellation()
                     try await deliver(piece)
                 }
@@ -91,7 +91,7 @@ extension Transfer {
 
     /// The error of an ending, or `nil` if the transfer succeeded or was cut. A dead connection does not reach the
     /// caller.
-    private func failure(of ending: TransferState.Ending, _ head: ResponseHead?) -> (any Error)? {
+    private func failure(of ending: SessionTransferState.Ending, _ head: ResponseHead?) -> (any Error)? {
         switch ending {
         case .whole, .cut: nil
         case .cancelled: failure(CancellationError(), head)
@@ -114,7 +114,7 @@ extension Transfer {
 
 extension Inbox.Pieces {
     /// Delivers the pieces in order. The part in a file comes in pieces of 64 KiB.
-    func give(to body: (Data) async throws -> Void) async throws {
+    func deliver(to body: (Data) async throws -> Void) async throws {
         for chunk in chunks { try await body(chunk) }
         if let spilled { try await spilled.file.read(spilled.range, body) }
     }
