@@ -24,18 +24,3 @@ extension RequestEvent.Step {
         }
     }
 }
-
-extension Hedging.Refusal {
-    /// The name of the case, without its associated values.
-    package var name: String {
-        switch self {
-        case .notRepeatable: "notRepeatable"
-        case .tooLate: "tooLate"
-        case .hostLeftAlone: "hostLeftAlone"
-        case .noSlot: "noSlot"
-        case .circuitOpen: "circuitOpen"
-        case .budgetExhausted: "budgetExhausted"
-        case .failed: "failed"
-        }
-    }
-}

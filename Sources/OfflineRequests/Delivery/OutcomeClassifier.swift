@@ -1,4 +1,4 @@
-import RequestOperations
+public import RequestOperations
 
 /// Says what a failed attempt means for its record. It wraps one closure.
 ///
@@ -67,14 +67,11 @@ public struct OutcomeClassifier: Sendable {
     ]
 }
 
-extension OutcomeClassifier.Failure: CustomStringConvertible, CustomReflectable {
+extension OutcomeClassifier.Failure: CustomStringConvertible, OpaqueReflectable {
     /// The message, the status and the error. For an error that is not of this package, it shows only the type and the
     /// number.
     public var description: String {
         [message.map { "message \($0)" }, status.map { "status \($0)" }, error.redacted]
             .compactMap(\.self).joined(separator: ", ")
     }
-
-    /// No children, so that `dump` shows no more than the description.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }

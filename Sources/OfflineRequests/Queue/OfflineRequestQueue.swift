@@ -1,5 +1,5 @@
 public import Foundation
-import RequestOperations
+public import RequestOperations
 
 /// A queue of requests that outlives the process: it sends each request when the network allows, and loses none.
 ///
@@ -135,10 +135,7 @@ public final class OfflineRequestQueue: Sendable {
     }
 }
 
-extension OfflineRequestQueue: CustomStringConvertible, CustomReflectable {
+extension OfflineRequestQueue: CustomStringConvertible, OpaqueReflectable {
     /// The name of the queue.
     public var description: String { "OfflineRequestQueue \(name)" }
-
-    /// No children, so that `dump` shows no more than the description.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }

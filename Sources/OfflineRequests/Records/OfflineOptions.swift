@@ -1,5 +1,5 @@
 public import Foundation
-import RequestOperations
+public import RequestOperations
 
 /// How a record is queued and delivered.
 public struct OfflineOptions: Sendable {
@@ -57,7 +57,7 @@ public struct OfflineOptions: Sendable {
     }
 }
 
-extension OfflineOptions: CustomStringConvertible, CustomReflectable {
+extension OfflineOptions: CustomStringConvertible, OpaqueReflectable {
     /// The priority, the constraints, the times, and whether there is user info, which is not shown.
     public var description: String {
         let parts = [
@@ -67,7 +67,4 @@ extension OfflineOptions: CustomStringConvertible, CustomReflectable {
         ]
         return parts.compactMap(\.self).joined(separator: ", ")
     }
-
-    /// No children, so that `dump` shows no more than the description.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }

@@ -69,7 +69,4 @@ public struct OfflineQueueError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-extension OfflineQueueError: CustomReflectable {
-    /// No children, so that `dump` shows no more than the description.
-    public var customMirror: Mirror { Mirror(opaque: self) }
-}
+extension OfflineQueueError: OpaqueReflectable {}

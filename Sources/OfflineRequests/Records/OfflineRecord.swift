@@ -97,15 +97,12 @@ public struct OfflineRecord: Sendable, Identifiable {
     }
 }
 
-extension OfflineRecord: CustomStringConvertible, CustomReflectable {
+extension OfflineRecord: CustomStringConvertible, OpaqueReflectable {
     /// The id, the content and the state, without user, query, fields, user info and the texts of failures.
     public var description: String { "record \(id): \(content), \(state.name), \(attempts) failed attempts" }
-
-    /// No children, so that `dump` shows no more than the description.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
-extension OfflineRecord.Content: CustomStringConvertible, CustomReflectable {
+extension OfflineRecord.Content: CustomStringConvertible, OpaqueReflectable {
     /// The method of a request and its URL without user, query and fragment, or the name of a message.
     public var description: String {
         switch self {
@@ -113,9 +110,6 @@ extension OfflineRecord.Content: CustomStringConvertible, CustomReflectable {
         case .message(let name): "message \(name)"
         }
     }
-
-    /// No children, so that `dump` shows no more than the description.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
 extension OfflineRecord.State {

@@ -7,7 +7,7 @@ final class ClientCall: RequestParticipant {
         var hearsSteps = false
         /// The method after the request hooks, and the request before them. `nil` until the request begins.
         var begun: (method: String, prepared: PreparedRequest)?
-        var line = CallbackLine()
+        var callbacks = CallbackDelivery()
     }
 
     let client: RequestClient
@@ -115,7 +115,7 @@ final class ClientCall: RequestParticipant {
         return error
     }
 
-    // MARK: Who is told
+    // MARK: Observers and callbacks
 
     /// Listens to the steps of a request from now on, if anyone observes them.
     func hearStepsIfWanted() {
@@ -134,11 +134,11 @@ final class ClientCall: RequestParticipant {
 
     private func report(_ event: RequestEvent) {
         if settings.value.log.isEnabled { settings.value.log.line(event) }
-        client.observers.tellStreams(event)
+        client.observers.sendToStreams(event)
         if case .ended(let error) = event.step { return end(error) }
         guard !client.observers.isEmpty else { return }
         callBack { [self] in
-            client.observers.tell(of: submission) { $0.submission(submission, didReport: event) }
+            client.observers.notify(about: submission) { $0.submission(submission, didReport: event) }
         }
     }
 
@@ -150,19 +150,19 @@ final class ClientCall: RequestParticipant {
     private func end(_ error: (any Error)?) {
         let id = submission.id
         guard client.table.withLock({ $0.end(id, isCancelled: error is CancellationError) }) != nil else { return }
-        guard !client.observers.isEmpty else { return callAll(if: state.withLock { $0.line.end() }) }
+        guard !client.observers.isEmpty else { return state.withLock { $0.callbacks.end(on: callbackQueue) } }
         // Observers look into the operation.
         let operation = submission.operation
-        let tell: Call = { [self] in
-            client.observers.tell(of: submission) { $0.submission(submission, didEndWith: error) }
+        let last: Call = { [self] in
+            client.observers.notify(about: submission) { $0.submission(submission, didEndWith: error) }
             client.observers.remove { $1 == .submission(id) }
             withExtendedLifetime(operation) {}
         }
-        callAll(if: state.withLock { $0.line.end(tell) })
+        state.withLock { $0.callbacks.end(last, on: callbackQueue) }
     }
 
     func wasAnnounced() {
-        let isSilent = state.withLock { $0.line.isSilent }
+        let isSilent = state.withLock { $0.callbacks.isSilent }
         if isSilent { calledBack() } else { callBackAfterEnd { [self] in calledBack() } }
     }
 
@@ -178,52 +178,41 @@ final class ClientCall: RequestParticipant {
     }
 
     func callBack(_ call: @escaping Call) {
-        callAll(if: state.withLock { $0.line.add(call) })
+        state.withLock { $0.callbacks.add(call, on: callbackQueue) }
     }
 
     func callBackAfterEnd(_ completion: @escaping Call) {
-        callAll(if: state.withLock { $0.line.addCompletion(completion) })
-    }
-
-    private func callAll(if isToCall: Bool) {
-        guard isToCall else { return }
-        callbackQueue.async { [self] in
-            while let call = state.withLock({ $0.line.next() }) { call() }
-        }
+        state.withLock { $0.callbacks.addCompletion(completion, on: callbackQueue) }
     }
 }
 
-/// The callbacks for one submission: one at a time, in order, with the completions last. A pure value.
-private struct CallbackLine {
-    /// `nil` until there is something to call.
-    private var line: OrderedDelivery<ClientCall.Call>?
+/// The callbacks for one submission: one at a time, in order, with the completions last.
+private struct CallbackDelivery {
+    /// A serial queue above the queue of the client. `nil` until there is something to call.
+    private var queue: DispatchQueue?
     /// The completions. `nil` once the end has come.
     private var completions: [ClientCall.Call]? = []
 
     /// Whether the end has come and there was nothing to call.
-    var isSilent: Bool { line == nil && completions == nil }
+    var isSilent: Bool { queue == nil && completions == nil }
 
-    /// Adds the call for a step. Returns whether the caller must begin to call.
-    mutating func add(_ call: @escaping ClientCall.Call) -> Bool {
-        var line = self.line.take() ?? OrderedDelivery()
-        defer { self.line = line }
-        return line.add(call)
+    /// Adds the call for a step.
+    mutating func add(_ call: @escaping ClientCall.Call, on target: DispatchQueue) {
+        let queue = self.queue ?? DispatchQueue(label: "RequestOperations.Submission", target: target)
+        self.queue = queue
+        queue.async(execute: call)
     }
 
     /// Adds a completion. It is called after the end.
-    mutating func addCompletion(_ call: @escaping ClientCall.Call) -> Bool {
-        guard completions != nil else { return add(call) }
-        completions?.append(call)
-        return false
+    mutating func addCompletion(_ call: @escaping ClientCall.Call, on target: DispatchQueue) {
+        if completions == nil { add(call, on: target) } else { completions?.append(call) }
     }
 
     /// Adds the call for the last step, if there is one, and lets the completions follow.
-    mutating func end(_ call: ClientCall.Call? = nil) -> Bool {
+    mutating func end(_ call: ClientCall.Call? = nil, on target: DispatchQueue) {
         let calls = (call.map { [$0] } ?? []) + (completions.take() ?? [])
-        return calls.reduce(false) { add($1) || $0 }
+        for call in calls { add(call, on: target) }
     }
-
-    mutating func next() -> ClientCall.Call? { line?.next() }
 }
 
 /// Writes lines about the requests of a client. They show no credentials.
@@ -251,18 +240,8 @@ struct ConsoleLog: Sendable {
 
     /// The beginning of a body. Only forms and JSON can be shown without their credentials.
     private func shown(_ body: Data, _ type: String?) -> String {
-        let type = type.flatMap(MediaType.init)
-        let whole: String?
-        switch (type?.type, type?.subtype) {
-        case ("application", "x-www-form-urlencoded"):
-            whole = Redaction.default.form(String(decoding: body, as: UTF8.self))
-        case (_, let subtype?) where subtype == "json" || subtype.hasSuffix("+json"):
-            whole = Redaction.default.json(body).map { String(decoding: $0, as: UTF8.self) }
-        default: whole = nil
-        }
-        guard let whole else { return "(\(body.count) bytes)" }
-        guard whole.utf8.count > bodySize else { return whole }
-        return String(decoding: whole.utf8.prefix(bodySize), as: UTF8.self) + "…"
+        guard let whole = Redaction.default.body(body, type: type) else { return "(\(body.count) bytes)" }
+        return String(decoding: whole.prefix(bodySize), as: UTF8.self) + (whole.count > bodySize ? "…" : "")
     }
 }
 

@@ -23,10 +23,6 @@ extension DownloadOperation {
             (try? prepared.get())?.request ?? .placeholder(endpoint.method, relativeTo: baseURL), to: destination,
             ifExists: ifExists, resume: resumption, segments: segments, checksum: checksum,
             configuration: endpoint.adjusted(configuration))
-        source = .prepared(
-            prepared.map { request -> (@Sendable () throws -> RequestBody)? in
-                guard request.isStreamed else { return nil }
-                return { try request.makeBody() }
-            })
+        source = .prepared(prepared.map(\.makeBody))
     }
 }

@@ -33,7 +33,7 @@ struct PreparedRequest: Sendable {
                 method: method, path: literal, requestObject: object.map { ParameterValue($0) } ?? nil,
                 parameters: parameters, bodyEncoder: files.isEmpty ? encoder : .multipart, files: files)
             let made = try EndpointRequest(endpoint, relativeTo: applied.base, and: others)
-            return (made.request, made.makeBodyIfStreamed)
+            return (made.request, made.makeBody)
         }
     }
 
@@ -41,7 +41,7 @@ struct PreparedRequest: Sendable {
     init(_ endpoint: some Endpoint, _ options: RequestOptions, _ defaults: RequestDefaults) {
         self.init(endpoint.method, options, defaults, hasFiles: !endpoint.files.isEmpty) { applied, others in
             let made = try EndpointRequest(endpoint, relativeTo: applied.base, and: others)
-            return (made.request, made.makeBodyIfStreamed)
+            return (made.request, made.makeBody)
         }
     }
 
@@ -69,12 +69,6 @@ struct PreparedRequest: Sendable {
         case .data(let data)?: (request.httpBody, makeBody) = (data, nil)
         case .some(let body): (request.httpBody, makeBody) = (nil, { body })
         }
-    }
-}
-
-extension EndpointRequest {
-    fileprivate var makeBodyIfStreamed: (@Sendable () throws -> RequestBody)? {
-        isStreamed ? { @Sendable in try makeBody() } : nil
     }
 }
 

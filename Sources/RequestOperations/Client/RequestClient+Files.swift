@@ -67,18 +67,36 @@ extension RequestClient {
     /// - Parameters:
     ///   - body: Bytes, a file or a stream. A stream that cannot be opened again is not retried.
     ///   - path: As for other requests.
-    ///   - method: `POST` by default.
+    ///   - method: `POST` by default. ``UploadProtocol/tus`` has its own.
     ///   - parameters: Parameters for the query. None by default.
-    ///   - decoder: Makes the value.
-    ///   - edit: Sets other options, such as a `Content-Type` in ``RequestOptions/fields``.
+    ///   - uploadProtocol: How the body gets to the server. ``UploadProtocol/plain`` by default.
+    ///   - decoder: Makes the value from the last response.
+    ///   - edit: Sets other options, such as a `Content-Type` in ``RequestOptions/fields``. A ``RequestOptions/body`` replaces the
+    ///     body. Called once, before this function returns.
     public func uploadOperation<Value: Sendable>(
         _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
-        decoder: ResponseDecoder<Value>, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) -> URLRequestOperation<Value> {
-        operation(method, path, parameters: parameters, decoder: decoder) { options in
+        by uploadProtocol: UploadProtocol = .plain, decoder: ResponseDecoder<Value>,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) -> UploadOperation<Value> {
+        let draft = draft(method, path, parameters) { options in
             options.body = body
             edit(&options)
         }
+        let sent = draft.options.body ?? body
+        return make(draft) {
+            UploadOperation(sent, to: $0, by: uploadProtocol, decoder: decoder, configuration: $1)
+        }
+    }
+
+    /// Uploads a body. See ``uploadOperation(_:to:method:parameters:by:decoder:_:)``.
+    public func upload<Value: Sendable>(
+        _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
+        by uploadProtocol: UploadProtocol = .plain, decoder: ResponseDecoder<Value>,
+        _ edit: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Value {
+        try await value(
+            ofSubmitted: uploadOperation(
+                body, to: path, method: method, parameters: parameters, by: uploadProtocol, decoder: decoder, edit))
     }
 
     /// Makes the operation of an upload of files in a form (RFC 7578). See ``MultipartFormData/Part``.
@@ -99,90 +117,5 @@ extension RequestClient {
             options.files = files
             edit(&options)
         }
-    }
-
-    /// Makes the operation of an upload. Its value is decoded as in `operation(_:_:object:parameters:as:_:)`.
-    public func uploadOperation<Value: Decodable & Sendable>(
-        _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
-        as type: Value.Type, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) -> URLRequestOperation<Value> {
-        uploadOperation(body, to: path, method: method, parameters: parameters, decoder: standardDecoder(), edit)
-    }
-
-    /// Makes the operation of an upload of files. Its value is decoded as in `operation(_:_:object:parameters:as:_:)`.
-    public func uploadOperation<Value: Decodable & Sendable>(
-        files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
-        parameters: [String: ParameterValue] = [:], as type: Value.Type,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) -> URLRequestOperation<Value> {
-        uploadOperation(
-            files: files, to: path, method: method, parameters: parameters, decoder: standardDecoder(), edit)
-    }
-
-    /// Makes the operation of an upload by a protocol, such as ``UploadProtocol/tus``.
-    ///
-    /// - Parameters:
-    ///   - body: Bytes, a file or a stream.
-    ///   - path: As for other requests.
-    ///   - method: `POST` by default. ``UploadProtocol/tus`` has its own.
-    ///   - parameters: Parameters for the query. None by default.
-    ///   - uploadProtocol: How the body gets to the server.
-    ///   - decoder: Makes the value from the last response.
-    ///   - edit: Sets other options of this request. A ``RequestOptions/body`` replaces the body.
-    public func uploadOperation<Value: Sendable>(
-        _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
-        by uploadProtocol: UploadProtocol, decoder: ResponseDecoder<Value>,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) -> UploadOperation<Value> {
-        let draft = draft(method, path, parameters) { options in
-            options.body = body
-            edit(&options)
-        }
-        let sent = draft.options.body ?? body
-        return make(draft) {
-            UploadOperation(sent, to: $0, by: uploadProtocol, decoder: decoder, configuration: $1)
-        }
-    }
-
-    /// Uploads a body, by a protocol if one is given. See ``uploadOperation(_:to:method:parameters:decoder:_:)`` and
-    /// ``uploadOperation(_:to:method:parameters:by:decoder:_:)``.
-    public func upload<Value: Sendable>(
-        _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
-        by uploadProtocol: UploadProtocol? = nil, decoder: ResponseDecoder<Value>,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(
-            ofSubmitted: uploadProtocol.map {
-                uploadOperation(body, to: path, method: method, parameters: parameters, by: $0, decoder: decoder, edit)
-            } ?? uploadOperation(body, to: path, method: method, parameters: parameters, decoder: decoder, edit))
-    }
-
-    /// Uploads a body and decodes the response as `operation(_:_:object:parameters:as:_:)` does.
-    public func upload<Value: Decodable & Sendable>(
-        _ body: RequestBody, to path: String, method: HTTPMethod = .post, parameters: [String: ParameterValue] = [:],
-        as type: Value.Type = Value.self, _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await upload(body, to: path, method: method, parameters: parameters, decoder: standardDecoder(), edit)
-    }
-
-    /// Uploads files in a form. See ``uploadOperation(files:to:method:parameters:decoder:_:)``.
-    public func upload<Value: Sendable>(
-        files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
-        parameters: [String: ParameterValue] = [:], decoder: ResponseDecoder<Value>,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await value(
-            ofSubmitted: uploadOperation(
-                files: files, to: path, method: method, parameters: parameters, decoder: decoder, edit))
-    }
-
-    /// Uploads files in a form and decodes the response as `operation(_:_:object:parameters:as:_:)` does.
-    public func upload<Value: Decodable & Sendable>(
-        files: [MultipartFormData.Part], to path: String, method: HTTPMethod = .post,
-        parameters: [String: ParameterValue] = [:], as type: Value.Type = Value.self,
-        _ edit: (inout RequestOptions) -> Void = { _ in }
-    ) async throws -> Value {
-        try await upload(
-            files: files, to: path, method: method, parameters: parameters, decoder: standardDecoder(), edit)
     }
 }

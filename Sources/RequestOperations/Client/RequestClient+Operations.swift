@@ -111,7 +111,7 @@ extension RequestClient {
         _ method: HTTPMethod, _ path: String, object: (any Encodable & Sendable)? = nil,
         _ parameters: [String: ParameterValue], _ edit: (inout RequestOptions) -> Void
     ) -> Draft {
-        let (settings, options) = settled(edit)
+        let (settings, options) = settingsAndOptions(edit)
         @Sendable func prepare(isMember: Bool) -> PreparedRequest {
             let defaults = settings.value.defaults(for: options, isMember: isMember)
             return PreparedRequest(method, path, object: object, parameters, options, defaults)
@@ -123,7 +123,7 @@ extension RequestClient {
     }
 
     func draft(_ endpoint: some Endpoint, _ edit: (inout RequestOptions) -> Void) -> Draft {
-        let (settings, options) = settled(edit) { endpoint.adjusted($0) }
+        let (settings, options) = settingsAndOptions(edit) { endpoint.adjusted($0) }
         func prepare(isMember: Bool) -> PreparedRequest {
             PreparedRequest(endpoint, options, settings.value.defaults(for: options, isMember: isMember))
         }
@@ -143,7 +143,7 @@ extension RequestClient {
     /// - Parameters:
     ///   - edit: What the call sets.
     ///   - adjust: What an endpoint changes in the configuration before that.
-    private func settled(
+    private func settingsAndOptions(
         _ edit: (inout RequestOptions) -> Void, _ adjust: (RequestConfiguration) -> RequestConfiguration = { $0 }
     ) -> (Box<ClientSettings>, RequestOptions) {
         let settings = settings.withLock { $0 }

@@ -89,7 +89,7 @@ extension RequestClient {
         }
     }
 
-    /// Runs a chain, made with ``AsynchronousOperation/then(_:)``.
+    /// Runs a chain: a ``RequestChain``, made with ``AsynchronousOperation/then(_:)``, or a ``StepChain``.
     ///
     /// - Parameters:
     ///   - chain: The chain.
@@ -98,15 +98,8 @@ extension RequestClient {
     /// - Returns: The identifier. Cancelling it cancels the link that runs. Between two links, it prevents the next one.
     @discardableResult
     public func chain<Value: Sendable>(
-        _ chain: RequestChain<Value>, tag: String? = nil,
+        _ chain: AsynchronousOperation<Value>, tag: String? = nil,
         whenFinished completion: @escaping @Sendable (Result<Value, any Error>) -> Void = { _ in }
-    ) -> RequestID { submit(chain, tag: tag, whenFinished: completion) }
-
-    /// Runs a chain of steps, as the other function runs a chain of links.
-    @discardableResult
-    public func chain<Value: Sendable>(
-        _ chain: StepChain<Value>, tag: String? = nil,
-        whenFinished completion: @escaping @Sendable (Result<ChainOutcome<Value>, any Error>) -> Void = { _ in }
     ) -> RequestID { submit(chain, tag: tag, whenFinished: completion) }
 
     // MARK: Looking up

@@ -155,12 +155,9 @@ public final class RequestClient: Sendable {
     }
 }
 
-extension RequestClient: CustomStringConvertible, CustomReflectable {
+extension RequestClient: CustomStringConvertible, OpaqueReflectable {
     /// `RequestClient` and its defaults.
     public var description: String { "RequestClient(\(defaults))" }
-
-    /// No children, so that `dump` shows no values.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
 extension RequestQueue {

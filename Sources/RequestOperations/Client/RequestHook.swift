@@ -42,7 +42,7 @@ public struct RequestHook: Sendable {
     }
 
     /// Which requests the hook applies to.
-    public let scope: Scope
+    package let scope: Scope
     let work: Work
 
     /// Changes the defaults of a request before the options of its call apply.

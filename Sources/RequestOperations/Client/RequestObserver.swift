@@ -141,18 +141,12 @@ final class Observers: Sendable {
         let reference: WeakReference
         let id: ObjectIdentifier
         let subject: Subject
-        let number: Int
     }
 
     private struct State {
         var entries: [Entry] = []
         var streams: [Int: AsyncStream<RequestEvent>.Continuation] = [:]
-        var lastNumber = 0
-
-        mutating func nextNumber() -> Int {
-            lastNumber += 1
-            return lastNumber
-        }
+        var lastStream = 0
     }
 
     private let state = Locked(State())
@@ -176,7 +170,7 @@ final class Observers: Sendable {
             // An object may have the address of one that was freed.
             state.entries.removeAll { $0.id == id && $0.subject == subject }
             let reference = WeakReference(observer)
-            state.entries.append(Entry(reference: reference, id: id, subject: subject, number: state.nextNumber()))
+            state.entries.append(Entry(reference: reference, id: id, subject: subject))
             return state.entries
         }
         if entries.count.isMultiple(of: 64) { remove(entries.filter { $0.reference.observer == nil }) }
@@ -188,13 +182,13 @@ final class Observers: Sendable {
 
     private func remove(_ freed: [Entry]) {
         guard !freed.isEmpty else { return }
-        let numbers = Set(freed.map(\.number))
-        state.withLock { $0.entries.removeAll { numbers.contains($0.number) } }
+        let references = Set(freed.map { ObjectIdentifier($0.reference) })
+        state.withLock { $0.entries.removeAll { references.contains(ObjectIdentifier($0.reference)) } }
     }
 
     /// Calls a closure with each observer of a submission, once, in the order in which they were added.
-    func tell(of submission: Submission, _ body: (any RequestObserver) -> Void) {
-        var told: Set<ObjectIdentifier> = []
+    func notify(about submission: Submission, _ body: (any RequestObserver) -> Void) {
+        var notified: Set<ObjectIdentifier> = []
         var freed: [Entry] = []
         // The entries leave the lock first, because an observer may be freed here.
         for entry in state.withLock({ $0.entries }) where entry.subject.includes(submission) {
@@ -202,7 +196,7 @@ final class Observers: Sendable {
                 freed.append(entry)
                 continue
             }
-            if told.insert(entry.id).inserted { body(observer) }
+            if notified.insert(entry.id).inserted { body(observer) }
         }
         remove(freed)
     }
@@ -213,9 +207,9 @@ final class Observers: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(
             of: RequestEvent.self, bufferingPolicy: .bufferingNewest(1024))
         let number = state.withLock { state in
-            let number = state.nextNumber()
-            state.streams[number] = continuation
-            return number
+            state.lastStream += 1
+            state.streams[state.lastStream] = continuation
+            return state.lastStream
         }
         continuation.onTermination = { [weak self] _ in
             _ = self?.state.withLock { $0.streams.removeValue(forKey: number) }
@@ -223,7 +217,7 @@ final class Observers: Sendable {
         return stream
     }
 
-    func tellStreams(_ event: RequestEvent) {
+    func sendToStreams(_ event: RequestEvent) {
         for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(event) }
     }
 }

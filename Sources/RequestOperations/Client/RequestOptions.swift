@@ -102,7 +102,12 @@ public struct RequestDefaults: Sendable {
     public var userInfo: [String: any Sendable] = [:]
 
     /// How parameters in a body are encoded. ``ParameterEncoder/form`` by default. An ``Endpoint`` has its own encoder.
-    public var parameterEncoder: ParameterEncoder = .form
+    public var parameterEncoder: ParameterEncoder {
+        get { ownParameterEncoder ?? .form }
+        set { ownParameterEncoder = newValue }
+    }
+
+    private var ownParameterEncoder: ParameterEncoder?
 
     /// Makes defaults without a base URL and without values.
     public init() {}
@@ -114,12 +119,9 @@ public struct RequestDefaults: Sendable {
     }
 }
 
-extension RequestDefaults: CustomStringConvertible, CustomReflectable {
+extension RequestDefaults: CustomStringConvertible, OpaqueReflectable {
     /// The location of the base URL, and the names of fields, parameters and user info, without their values.
     public var description: String { described(or: "no defaults") }
-
-    /// No children, so that `dump` shows no values.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 
     fileprivate func described(_ more: String?..., or nothing: String) -> String {
         func names(_ word: String, _ names: [String]) -> String? {
@@ -134,14 +136,11 @@ extension RequestDefaults: CustomStringConvertible, CustomReflectable {
     }
 }
 
-extension RequestOptions: CustomStringConvertible, CustomReflectable {
+extension RequestOptions: CustomStringConvertible, OpaqueReflectable {
     /// The location of the base URL, and the names of fields, parameters, files and user info, without their values.
     public var description: String {
         var own = RequestDefaults()
         (own.baseURL, own.fields, own.parameters, own.userInfo) = (baseURL, fields, parameters, userInfo)
         return own.described(files.isEmpty ? nil : "\(files.count) files", tag.map { "tag: \($0)" }, or: "no options")
     }
-
-    /// No children, so that `dump` shows no values.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }

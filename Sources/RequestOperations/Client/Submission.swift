@@ -2,7 +2,7 @@
 /// return it.
 public struct Submission: Sendable, Identifiable {
     /// The kinds of submissions.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable {
         /// A request, or other work that is retried.
         case request
         /// A ``RequestBatch``.
@@ -18,7 +18,7 @@ public struct Submission: Sendable, Identifiable {
     /// The identifier. It stays the same for all attempts, and no other submission of the process has it.
     public let id: RequestID
     /// What was submitted.
-    public let kind: Kind
+    package let kind: Kind
     /// The method of a request. `nil` for anything else.
     public let method: HTTPMethod?
     /// The path of a request as its call or its endpoint gave it, before its variables were replaced. `nil` for anything else.
@@ -50,15 +50,12 @@ public struct Submission: Sendable, Identifiable {
     }
 }
 
-extension Submission: CustomStringConvertible, CustomReflectable {
+extension Submission: CustomStringConvertible, OpaqueReflectable {
     /// One line: kind, identifier, method and path without query.
     public var description: String {
         let line = [method?.rawValue, url.map { Redaction.location(of: $0) }].compactMap { $0 }.joined(separator: " ")
         return line.isEmpty ? "\(kind) \(id)" : "\(kind) \(id): \(line)"
     }
-
-    /// No children, so that `dump` shows no user info.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
 /// The submissions of a client that have not ended. A pure value.

@@ -43,7 +43,7 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
     }
 
     /// The most members that run at once.
-    public final let maximumConcurrency: Int
+    final let maximumConcurrency: Int
 
     /// Counts the members that have ended. The total is the number of members, or negative for a sequence of unknown length.
     /// Cancelling the progress cancels the batch.
@@ -130,7 +130,7 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
     }
 
     /// The policy that the batch was made with.
-    public final var policy: Policy { batch.withLock { $0.policy } }
+    final var policy: Policy { batch.withLock { $0.policy } }
 
     /// The work of the batch. The superclass calls this; do not call or override it.
     public final override func run() async throws -> [Result<Value, any Error>] {
@@ -181,12 +181,6 @@ open class RequestBatch<Value: Sendable>: AsynchronousOperation<[Result<Value, a
         while let member = takeMember() { member.discard() }
         counter.change { $0.end() }
     }
-}
-
-/// An error of a ``RequestBatch`` itself.
-public enum RequestBatchError: Error, Hashable {
-    /// The quorum is larger than the number of members.
-    case tooFewMembers
 }
 
 /// The results of a batch so far, and whether it goes on. A pure value.
@@ -243,12 +237,16 @@ struct BatchState<Value: Sendable>: Sendable {
         return missing > 0 ? outcomes + repeatElement(cancelled, count: missing) : outcomes
     }
 
+    private static var tooFewMembers: RequestError {
+        RequestError(.unsupported, stage: .start, reason: "the quorum is larger than the number of members")
+    }
+
     /// Why the batch fails, if it does.
     var failure: (any Error)? {
         switch policy {
         case .failFast: firstError
         case .collectAll: nil
-        case .quorum(let needed): successCount >= needed ? nil : firstError ?? RequestBatchError.tooFewMembers
+        case .quorum(let needed): successCount >= needed ? nil : firstError ?? Self.tooFewMembers
         }
     }
 }

@@ -35,9 +35,6 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
         case runAll
     }
 
-    /// The group runs or has ended, so no member can be added.
-    public struct HasStarted: Error, Hashable {}
-
     private struct State {
         /// The members that have not begun.
         var members: ArraySlice<Operation>
@@ -48,10 +45,10 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
     }
 
     /// In which order the members run.
-    public final let order: Order
+    final let order: Order
 
     /// What the failure of a member means for the others.
-    public final let policy: Policy
+    final let policy: Policy
 
     private let group: Locked<State>
     private let counter: OperationProgress
@@ -83,7 +80,7 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
 
     /// Adds a member at the end.
     ///
-    /// - Throws: ``HasStarted`` once the group runs.
+    /// - Throws: A ``RequestError`` with the code ``RequestError/Code/unsupported`` once the group runs.
     public final func add(_ operation: Operation) throws {
         // It counts before it can end.
         counter.change { $0.expect(1) }
@@ -93,7 +90,7 @@ open class RequestGroup: AsynchronousOperation<Void>, @unchecked Sendable {
         }
         guard isAdded else {
             counter.change { $0.expect(-1) }
-            throw HasStarted()
+            throw RequestError(.unsupported, stage: .start, reason: "the group has begun, so no member can be added")
         }
         [operation].claimAll()
     }

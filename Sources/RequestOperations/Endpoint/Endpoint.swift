@@ -37,8 +37,8 @@ public protocol Endpoint: Encodable, CustomDebugStringConvertible {
     /// ``responseDecoder``.
     associatedtype Response: Sendable
 
-    /// The type of the ``requestObject``. By default there is none.
-    associatedtype RequestObject: Encodable = NoRequestObject
+    /// The type of the ``requestObject``.
+    associatedtype RequestObject: Encodable = [String: ParameterValue]
 
     /// The method. `GET` by default.
     var method: HTTPMethod { get }
@@ -122,9 +122,9 @@ extension Endpoint {
     public func configure(_ configuration: inout RequestConfiguration) {}
 }
 
-extension Endpoint where RequestObject == NoRequestObject {
+extension Endpoint where RequestObject == [String: ParameterValue] {
     /// None.
-    public var requestObject: NoRequestObject { NoRequestObject() }
+    public var requestObject: [String: ParameterValue] { [:] }
 }
 
 extension Endpoint where Response: Decodable {
@@ -157,10 +157,10 @@ extension Endpoint {
     ///   `URLRequest` cannot hold such a body, so the error is ``RequestError/Code/unsupported``.
     public func urlRequest(relativeTo baseURL: URL) throws -> URLRequest {
         let prepared = try EndpointRequest(self, relativeTo: baseURL)
-        guard let request = prepared.urlRequest else {
+        guard prepared.makeBody == nil else {
             throw RequestError(.unsupported, stage: .process, reason: "the body is streamed")
         }
-        return request
+        return prepared.request
     }
 
     /// The request as a command for the program curl; see `URLRequest.curlCommand`.
@@ -173,7 +173,8 @@ extension Endpoint {
     /// - Throws: See ``urlRequest(relativeTo:)``.
     public func curlCommand(relativeTo baseURL: URL, redaction: Redaction? = .default) throws -> String {
         let prepared = try EndpointRequest(self, relativeTo: baseURL)
-        return CurlCommand(prepared.request, redaction: redaction).text(body: try prepared.makeBody())
+        let body = try prepared.makeBody?() ?? RequestBody(of: prepared.request)
+        return CurlCommand(prepared.request, redaction: redaction).text(body: body)
     }
 
     /// The operation that makes the request.
@@ -243,15 +244,6 @@ extension Redaction {
     }
 }
 
-/// The type of ``Endpoint/requestObject`` for an endpoint without a request object.
-public struct NoRequestObject: Encodable, Sendable {
-    /// Makes the only value.
-    public init() {}
-
-    /// Encodes no member.
-    public func encode(to encoder: any Encoder) throws {}
-}
-
 /// The operation of an endpoint. Its body may be one that a `URLRequest` cannot hold.
 // Unchecked for the same reason as the superclass: the state of this class never changes.
 final class EndpointOperation<Value: Sendable>: URLRequestOperation<Value>, @unchecked Sendable {
@@ -275,10 +267,9 @@ final class EndpointOperation<Value: Sendable>: URLRequestOperation<Value>, @unc
     }
 
     override func makeTask(for request: URLRequest) async throws -> TransportTask {
-        let prepared = try prepared.get()
-        guard prepared.isStreamed else { return try await super.makeTask(for: request) }
+        guard let makeBody = try prepared.get().makeBody else { return try await super.makeTask(for: request) }
         // The body is made for each attempt. A file that an earlier operation wrote has its final size only now.
-        return .upload(request, from: try prepared.makeBody())
+        return .upload(request, from: try makeBody())
     }
 }
 

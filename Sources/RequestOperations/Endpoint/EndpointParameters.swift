@@ -35,8 +35,8 @@ struct EndpointParameters {
         }
         try add(others.defaults, "'parameters' of the client")
         switch endpoint.requestObject {
-        case is NoRequestObject: break
         case let object as ParameterValue where object.value == nil: break
+        case let object as [String: ParameterValue] where object.isEmpty: break
         case let object: try put(record(object, "The request object").0)
         }
         if hasProperties {

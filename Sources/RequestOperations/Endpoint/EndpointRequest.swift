@@ -1,24 +1,8 @@
 /// The request that is made from the properties of an endpoint.
 struct EndpointRequest: Sendable {
     let request: URLRequest
-    private let body: ParameterEncoder.Body
-
-    /// The request with its body, or `nil` if the body is streamed.
-    var urlRequest: URLRequest? { isStreamed ? nil : request }
-
-    /// Whether the body is streamed, and so is not part of the request.
-    var isStreamed: Bool {
-        if case .streamed = body { true } else { false }
-    }
-
-    /// Makes the body from the present contents of the files.
-    func makeBody() throws -> RequestBody {
-        switch body {
-        case .none: .none
-        case .data(let data): .data(data)
-        case .streamed(let makeBody): try makeBody()
-        }
-    }
+    /// Makes the body of an attempt from the present contents of the files. `nil` if the request itself holds its body.
+    let makeBody: (@Sendable () throws -> RequestBody)?
 
     /// Makes the request.
     ///
@@ -50,8 +34,11 @@ struct EndpointRequest: Sendable {
             try request.setAccept(endpoint.acceptedContentTypes)
             try request.setFields(parameters.fields, with: endpoint.queryEncoder)
             try request.setFields(endpoint.fields)
-            body = encoded?.body ?? .none
-            if case .data(let data) = body { request.httpBody = data }
+            switch encoded?.body {
+            case nil: makeBody = nil
+            case .data(let data): (request.httpBody, makeBody) = (data, nil)
+            case .streamed(let make): makeBody = make
+            }
             self.request = request
         } catch let error as RequestError {
             throw error
@@ -220,6 +207,12 @@ struct EndpointURL {
 }
 
 extension String {
+    /// Whether the text begins with a scheme and `://`. Only ASCII letters count.
+    var hasScheme: Bool {
+        guard utf8.first?.isLetter == true else { return false }
+        return utf8.drop(while: \.isOfScheme).starts(with: "://".utf8)
+    }
+
     /// Puts a path below this path or URL, with one `/` between them. An empty path changes nothing. A URL must have no
     /// query.
     func joined(withPath path: String) -> String {

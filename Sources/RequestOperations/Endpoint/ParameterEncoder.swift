@@ -8,7 +8,6 @@ public struct ParameterEncoder: Sendable {
 
     /// What a body is made of.
     enum Body: Sendable {
-        case none
         case data(Data)
         /// A body that is made anew each time it is sent, because files change.
         case streamed(@Sendable () throws -> RequestBody)

@@ -1,10 +1,10 @@
 /// Puts a property of an endpoint into a part of the request.
 ///
-/// ``Endpoint/Path``, ``Endpoint/Query``, ``Endpoint/Field`` and ``Endpoint/Body`` are this type, each with its
-/// ``ParameterPlace``. A request object can have such properties too, with the full name of the wrapper:
-/// `@PlacedProperty<Int, QueryPlace> var page = 1`.
+/// ``Endpoint/Path``, ``Endpoint/Query``, ``Endpoint/Field`` and ``Endpoint/Body`` are this type, each with its place:
+/// ``PathPlace``, ``QueryPlace``, ``FieldPlace`` or ``BodyPlace``. Any other place is a programmer's error. A request object
+/// can have such properties too, with the full name of the wrapper: `@PlacedProperty<Int, QueryPlace> var page = 1`.
 @propertyWrapper
-public struct PlacedProperty<Value: Encodable, Place: ParameterPlace>: Encodable {
+public struct PlacedProperty<Value: Encodable, Place>: Encodable {
     /// The value of the property.
     public var wrappedValue: Value
     let name: String?
@@ -35,7 +35,15 @@ public struct PlacedProperty<Value: Encodable, Place: ParameterPlace>: Encodable
 extension PlacedProperty: Sendable where Value: Sendable {}
 
 extension PlacedProperty: PlacedParameter {
-    var placement: ParameterPlacement { Place.placement }
+    var placement: ParameterPlacement {
+        // The comparison only compares addresses, but a cast costs far more.
+        if Place.self == PathPlace.self { return .path }
+        if Place.self == QueryPlace.self { return .query }
+        if Place.self == FieldPlace.self { return .field }
+        precondition(Place.self == BodyPlace.self, "\(Place.self) is no place of a property.")
+        return .body
+    }
+
     var valueType: Any.Type { Value.self }
 
     var wrapped: (any Encodable)? {
@@ -68,38 +76,20 @@ extension Endpoint {
     public typealias Body<Value: Encodable> = PlacedProperty<Value, BodyPlace>
 }
 
-/// A part of a request as a type. The wrappers of endpoints differ by this type: ``PlacedProperty``.
-public protocol ParameterPlace {
-    /// The part.
-    static var placement: ParameterPlacement { get }
-}
-
 /// The path, as the place of ``Endpoint/Path``.
-public enum PathPlace: ParameterPlace {
-    /// ``ParameterPlacement/path``.
-    public static var placement: ParameterPlacement { .path }
-}
+public enum PathPlace {}
 
 /// The query, as the place of ``Endpoint/Query``.
-public enum QueryPlace: ParameterPlace {
-    /// ``ParameterPlacement/query``.
-    public static var placement: ParameterPlacement { .query }
-}
+public enum QueryPlace {}
 
 /// The header fields, as the place of ``Endpoint/Field``.
-public enum FieldPlace: ParameterPlace {
-    /// ``ParameterPlacement/field``.
-    public static var placement: ParameterPlacement { .field }
-}
+public enum FieldPlace {}
 
 /// The body, as the place of ``Endpoint/Body``.
-public enum BodyPlace: ParameterPlace {
-    /// ``ParameterPlacement/body``.
-    public static var placement: ParameterPlacement { .body }
-}
+public enum BodyPlace {}
 
 /// The part of a request that a property of an endpoint goes to.
-public enum ParameterPlacement: Sendable, Hashable {
+enum ParameterPlacement: Sendable, Hashable {
     /// A variable of the path's template.
     case path
     /// The query.

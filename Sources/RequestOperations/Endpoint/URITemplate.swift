@@ -184,11 +184,3 @@ extension URITemplate {
         ]
     }
 }
-
-extension String {
-    /// Whether the text begins with a scheme and `://`. Only ASCII letters count.
-    var hasScheme: Bool {
-        guard utf8.first?.isLetter == true else { return false }
-        return utf8.drop(while: \.isOfScheme).starts(with: "://".utf8)
-    }
-}

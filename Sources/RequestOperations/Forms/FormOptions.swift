@@ -16,20 +16,10 @@ public enum FormOptions {
     public enum Nesting: Sendable {
         /// `a[b]=1`.
         case brackets
-        /// `a.b=1`.
+        /// `a.b=1`. A decoder also reads `a[0].b=1` for arrays.
         case dots
-        /// The name that a closure makes from the outer name and the member's name.
+        /// The name that a closure makes from the outer name and the member's name. A decoder cannot read it.
         case custom(@Sendable (_ outer: String, _ name: String) -> String)
-    }
-
-    /// How the names of nested members are read.
-    public enum ReadNesting: Sendable {
-        /// Nested names are not read. The whole name is one name, even if it holds brackets or dots.
-        case none
-        /// `a[b]=1`.
-        case brackets
-        /// `a.b=1`, and `a[0].b=1` for arrays.
-        case dots
     }
 
     /// How `true` and `false` are written. A decoder reads both.
@@ -133,15 +123,13 @@ extension FormOptions.Nesting {
         case .custom: false
         }
     }
-}
 
-extension FormOptions.ReadNesting {
-    /// The parts of a name. A name whose brackets do not match is one part.
+    /// The parts of a name for a decoder. A name whose brackets do not match is one part.
     ///
     /// The name is split between bytes, because a bracket plus a combining mark is a different `Character`.
     func segments(of name: String) -> [String] {
         switch self {
-        case .none: [name]
+        case .custom: [name]
         case .brackets: Self.bracketed(name.utf8[...]) ?? [name]
         case .dots:
             name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -180,10 +180,7 @@ extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByStringInterpo
     public init(nilLiteral: ()) { value = nil }
 }
 
-extension ParameterValue: CustomStringConvertible, CustomReflectable {
+extension ParameterValue: CustomStringConvertible, OpaqueReflectable {
     /// Only the name of the type, because the value may be a secret.
     public var description: String { "ParameterValue" }
-
-    /// No children, so that `dump` does not show the value.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }

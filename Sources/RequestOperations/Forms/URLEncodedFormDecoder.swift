@@ -13,8 +13,10 @@
 /// - An optional text that equals the spelling of `nil` decodes as `nil`: `""` with ``FormOptions/Nils/empty``,
 ///   `"null"` with ``FormOptions/Nils/null``.
 public struct URLEncodedFormDecoder: Sendable {
-    /// How nested names are read. ``FormOptions/ReadNesting/brackets`` by default.
-    public var nesting = FormOptions.ReadNesting.brackets
+    /// How nested names are read. ``FormOptions/Nesting/brackets`` by default.
+    ///
+    /// With `nil`, and with ``FormOptions/Nesting/custom(_:)``, the whole name is one name, even if it holds brackets or dots.
+    public var nesting: FormOptions.Nesting? = .brackets
     /// How dates are read. ``FormOptions/Dates/deferred`` by default.
     public var dates = FormOptions.Dates<@Sendable (String) throws -> Date>.deferred
     /// How data is read. ``FormOptions/DataValues/base64`` by default.
@@ -100,11 +102,11 @@ final class FormNode {
     /// Reads a form: pairs separated by `&`, in percent-encoded UTF-8, with `+` for a space (WHATWG URL, section 5.1).
     ///
     /// - Throws: A `DecodingError` if the bytes are not UTF-8, or if names are nested deeper than ``maximumDepth``.
-    init(parsing form: some Sequence<UInt8>, nesting: FormOptions.ReadNesting) throws {
+    init(parsing form: some Sequence<UInt8>, nesting: FormOptions.Nesting?) throws {
         for pair in Array(form).split(separator: UInt8(ascii: "&")) {
             let sign = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
             let name = try Self.text(pair[..<sign])
-            let segments = nesting.segments(of: name)
+            let segments = nesting?.segments(of: name) ?? [name]
             guard segments.count <= Self.maximumDepth else {
                 throw Self.corrupted("A name is nested deeper than \(Self.maximumDepth) levels.")
             }

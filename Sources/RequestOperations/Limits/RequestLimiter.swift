@@ -44,10 +44,10 @@ public final class RequestLimiter: Sendable {
     }
 
     /// Whether the ``rate`` bounds the attempts to each host or all together.
-    public let scope: RateScope
+    package let scope: RateScope
 
     /// Whether a host that answers 429 gets its own rate.
-    public let adaptsToTooManyRequests: Bool
+    package let adaptsToTooManyRequests: Bool
 
     /// How many attempts may begin per second. `nil` means no bound. A new rate applies from the next attempt on.
     public var rate: Rate? {
@@ -246,9 +246,9 @@ extension RequestLimiter {
     /// Attempts follow each other evenly. With ``perSecond(_:burst:)`` of 10, one begins every 100 ms.
     public struct Rate: Sendable, Hashable, CustomStringConvertible {
         /// The attempts that may begin in a second.
-        public let perSecond: Double
+        let perSecond: Double
         /// How many attempts may begin at once after a pause.
-        public let burst: Int
+        let burst: Int
 
         /// A number of attempts per second.
         ///

@@ -268,10 +268,8 @@ open class AsynchronousOperation<Success: Sendable>: Operation, @unchecked Senda
     }
 }
 
-extension AsynchronousOperation: CustomReflectable {
-    /// No children, because an operation holds its request, its configuration and its value.
-    public final var customMirror: Mirror { Mirror(opaque: self) }
-}
+// An operation holds its request, its configuration and its value.
+extension AsynchronousOperation: OpaqueReflectable {}
 
 extension DispatchQueue {
     /// Runs `whenFinished` closures one at a time, unless an operation has another queue.

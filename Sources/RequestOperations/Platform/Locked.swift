@@ -59,10 +59,8 @@ package struct Locked<Value>: @unchecked Sendable {
     }
 }
 
-extension Locked: CustomReflectable {
-    /// Shows nothing. A mirror would read the value without the lock, and the value may hold secrets.
-    package var customMirror: Mirror { Mirror(opaque: self) }
-}
+// A mirror would read the value without the lock, and the value may hold secrets.
+extension Locked: OpaqueReflectable {}
 
 /// A value on the heap, for a large value inside small ones. A Task copies and reallocates what it keeps at each
 /// suspension, so its values should be small. Like any value, a box is copied when it is changed, unless it is the only
@@ -93,7 +91,15 @@ struct Box<Value: Sendable>: @unchecked Sendable {
     }
 }
 
-extension Box: CustomReflectable {
-    /// Shows nothing, because the value may be secret. The owner of a box decides itself what it shows.
-    var customMirror: Mirror { Mirror(opaque: self) }
+// The value may be secret. The owner of a box decides itself what it shows.
+extension Box: OpaqueReflectable {}
+
+/// A type whose mirror has no children, because its description shows all that may be shown.
+///
+/// `dump` then shows only that description. Subclasses inherit the mirror, so their properties are not shown either.
+package protocol OpaqueReflectable: CustomReflectable {}
+
+extension OpaqueReflectable {
+    /// No children, so that `dump` shows no secret.
+    public var customMirror: Mirror { Mirror(self, children: [:], ancestorRepresentation: .suppressed) }
 }

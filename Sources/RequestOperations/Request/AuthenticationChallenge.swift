@@ -13,7 +13,7 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     public internal(set) var refused: ServerCredential?
 
     /// The protection space within the server (RFC 9110, section 11.5). `nil` if the challenge names none.
-    public var realm: String? { parameters["realm"] }
+    package var realm: String? { parameters["realm"] }
 
     init(scheme: String, parameters: [String: String] = [:]) {
         self.scheme = scheme

@@ -64,17 +64,22 @@ struct CurlCommand {
         return ("{ \(prints.joined(separator: "; ")); } | ", words + ["--data-binary @-"])
     }
 
-    /// The body after redaction. Only forms and JSON can be redacted in part. Any other body is replaced as a whole.
+    /// The body after redaction. A body that cannot be redacted in part is replaced as a whole.
     private func shown(_ body: Data) -> Data {
         guard let redaction, !body.isEmpty else { return body }
-        let type = request.value(forHTTPHeaderField: "Content-Type").flatMap(MediaType.init)
+        return redaction.body(body, type: request.value(forHTTPHeaderField: "Content-Type"))
+            ?? Data(Redaction.mark.utf8)
+    }
+}
+
+extension Redaction {
+    /// A body without what is hidden. `nil` for a body that is neither a form nor JSON.
+    func body(_ body: Data, type: String?) -> Data? {
+        let type = type.flatMap(MediaType.init)
         switch (type?.type, type?.subtype) {
-        case ("application", "x-www-form-urlencoded"):
-            return Data(redaction.form(String(decoding: body, as: UTF8.self)).utf8)
-        case (_, let subtype?) where subtype == "json" || subtype.hasSuffix("+json"):
-            return redaction.json(body) ?? Data(Redaction.mark.utf8)
-        default:
-            return Data(Redaction.mark.utf8)
+        case ("application", "x-www-form-urlencoded"): return Data(form(String(decoding: body, as: UTF8.self)).utf8)
+        case (_, let subtype?) where subtype == "json" || subtype.hasSuffix("+json"): return json(body)
+        default: return nil
         }
     }
 }

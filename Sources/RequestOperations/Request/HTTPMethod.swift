@@ -1,5 +1,5 @@
 /// The method of a request (RFC 9110, section 9). You can add methods of your own.
-public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
+public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Encodable, ExpressibleByStringLiteral {
     /// The method as it is sent. Methods are case-sensitive.
     public let rawValue: String
 
@@ -29,12 +29,4 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     public static let options: HTTPMethod = "OPTIONS"
     /// `QUERY`: safe and idempotent like `GET`, but with a body (draft-ietf-httpbis-safe-method-w-body).
     public static let query: HTTPMethod = "QUERY"
-}
-
-extension HTTPMethod: Encodable {
-    /// Encodes the name.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(rawValue)
-    }
 }

@@ -75,7 +75,7 @@ final class HedgeRace: Sendable {
         } catch  where state.withLock({ $0.contest.isDecided }) {
             // The hedge is no longer needed.
         } catch {
-            runner.emit(.notHedged(error as? Hedging.Refusal ?? .failed(error)))
+            runner.emit(.notHedged("\(error as? Hedging.Refusal ?? .failed(error))"))
         }
     }
 

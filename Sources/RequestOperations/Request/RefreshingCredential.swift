@@ -24,19 +24,14 @@
 /// - a request that carried none of this object's credentials
 /// - a request whose 401 came, after a redirect, from another scheme, host or port than the request was sent to
 ///
-/// Two limits prevent endless renewals. A request has at most ``maximumAttempts`` attempts. The credential is renewed
+/// Two limits prevent endless renewals. A request has at most `maximumAttempts` attempts. The credential is renewed
 /// only a limited number of times in a span of time. Beyond that, the 401 is the failure. A third limit is the time of
 /// a renewal: one that hangs does not hold up all requests.
 ///
 /// This object ignores every request that the refresh closure makes, with any configuration. Such a request must not
 /// need a place in a queue that the waiting requests fill.
 public final class RefreshingCredential<Credential: Sendable>: Sendable {
-    /// The most attempts that a request may make when it is rejected. 4 by default.
-    ///
-    /// A rejected request that has made this many attempts is not sent again. The retries of the retry policy count as
-    /// attempts.
-    public let maximumAttempts: Int
-
+    private let maximumAttempts: Int
     private let state: Locked<CredentialHistory<Credential>>
     private let clock: RequestClock
     private let refreshTimeLimit: Duration?
@@ -48,7 +43,8 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - credential: The credential known at first. With `nil`, the first request starts a renewal.
-    ///   - maximumAttempts: See ``maximumAttempts``. 4 by default.
+    ///   - maximumAttempts: The most attempts of a request that is rejected. 4 by default. The retries of the retry policy
+    ///     count as attempts.
     ///   - maximumRefreshes: The most renewals within the time of `window`. 5 by default.
     ///   - window: The time in which renewals are counted. 30 s by default.
     ///   - refreshTimeLimit: The longest time of one renewal. After it, the waiting requests fail as
@@ -96,7 +92,7 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
     /// Puts the credential into requests. It waits while the credential is renewed.
     public var adapter: RequestAdapter {
         RequestAdapter { [self] request in
-            guard !CredentialRefresh.isRunning(for: self) else { return request }
+            guard !CredentialProvider.isRunning(for: self) else { return request }
             let credential = try await usableCredential()
             var authorized = request
             apply(credential, &authorized)
@@ -106,24 +102,10 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
 
     /// Sends rejected requests again after the credential was renewed.
     public var decider: RetryDecider {
-        RetryDecider { [self] failure, decision in
-            guard failure.head?.status == 401, failure.bodyIsReplayable, failure.attempt < maximumAttempts,
-                !CredentialRefresh.isRunning(for: self),
-                // The credential was not shown to another host: redirects drop it before they go there.
-                let head = failure.head, Origin(head.url) == Origin(failure.request.url),
-                !failure.wasRedirected || RetryPolicy.isIdempotent(failure.request),
-                let refused = generation(in: failure.request)
-            else { return decision }
-            do {
-                _ = try await credential(after: refused)
-                return .retry(after: .zero)
-            } catch is CancellationError {
-                return .fail(CancellationError())
-            } catch is TooManyRefreshes {
-                return decision
-            } catch {
-                return .fail(error)
-            }
+        .afterRefusal(by: self, maximumAttempts: maximumAttempts) { [self] _, failure in
+            guard let refused = generation(in: failure.request) else { return false }
+            do { _ = try await credential(after: refused) } catch is TooManyRefreshes { return false }
+            return true
         }
     }
 
@@ -166,11 +148,11 @@ public final class RefreshingCredential<Credential: Sendable>: Sendable {
     private func startRefresh(_ number: Int, of old: Credential?) {
         // This is read here because a detached Task inherits nothing. Its requests must not wait for callers that wait
         // for it.
-        let running = CredentialRefresh.running.union([ObjectIdentifier(self)])
+        let running = CredentialProvider.running.union([ObjectIdentifier(self)])
         Task.detached { [self] in
             let result = await Result {
                 try await TimeLimit.run(refreshTimeLimit, on: clock, exceeded: Self.timedOut) { [self] in
-                    try await CredentialRefresh.$running.withValue(running) { try await refresh(old) }
+                    try await CredentialProvider.$running.withValue(running) { try await refresh(old) }
                 }
             }
             endRefresh(number, with: result)
@@ -195,12 +177,39 @@ extension RequestConfiguration {
     }
 }
 
-/// The credentials that the current Task is renewing. Requests of that Task are sent without them.
-private enum CredentialRefresh {
+/// The objects that get a credential on the current Task. They do not authenticate the requests of that Task.
+enum CredentialProvider {
     @TaskLocal static var running: Set<ObjectIdentifier> = []
 
-    static func isRunning(for credential: AnyObject) -> Bool {
-        running.contains(ObjectIdentifier(credential))
+    static func isRunning(for object: AnyObject) -> Bool { running.contains(ObjectIdentifier(object)) }
+}
+
+extension RetryDecider {
+    /// Sends a request again that its server refused with 401, if there is another credential.
+    ///
+    /// - Parameters:
+    ///   - object: The object that gets credentials.
+    ///   - maximumAttempts: The most attempts of a request.
+    ///   - renew: Returns whether there is another credential. If it throws, the request fails.
+    static func afterRefusal(
+        by object: some AnyObject & Sendable, maximumAttempts: Int,
+        _ renew: @escaping @Sendable (ResponseHead, AttemptFailure) async throws -> Bool
+    ) -> RetryDecider {
+        RetryDecider { failure, decision in
+            guard let head = failure.head, head.status == 401, failure.bodyIsReplayable,
+                failure.attempt < maximumAttempts, !CredentialProvider.isRunning(for: object),
+                // The credential was not shown to another host: redirects drop it before they go there.
+                Origin(head.url) == Origin(failure.request.url),
+                !failure.wasRedirected || RetryPolicy.isIdempotent(failure.request)
+            else { return decision }
+            do {
+                return try await renew(head, failure) ? .retry(after: .zero) : decision
+            } catch is CancellationError {
+                return .fail(CancellationError())
+            } catch {
+                return .fail(error)
+            }
+        }
     }
 }
 

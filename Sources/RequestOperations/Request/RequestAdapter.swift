@@ -129,7 +129,7 @@ public struct RequestAdapter: Sendable {
     }
 }
 
-extension RequestAdapter: CustomStringConvertible, CustomReflectable {
+extension RequestAdapter: CustomStringConvertible, OpaqueReflectable {
     /// What the adapter does. For a field it gives the name, without the value.
     public var description: String {
         switch work {
@@ -138,9 +138,6 @@ extension RequestAdapter: CustomStringConvertible, CustomReflectable {
         case .function: "changes the request"
         }
     }
-
-    /// No children, so that `dump` does not show the value of a field.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
 extension URL {

@@ -34,8 +34,8 @@ public struct RequestEvent: Sendable {
         case attemptBegan(Int)
         /// A hedge with this number was sent beside the running attempt. It has no `attemptBegan`.
         case hedgeBegan(Int)
-        /// It is time for a hedge, but the running attempt gets none.
-        case notHedged(Hedging.Refusal)
+        /// It is time for a hedge, but the running attempt gets none, for the reason that the text says.
+        case notHedged(String)
         /// The attempt with this number decides the outcome, even with a failure. The other parallel attempts are
         /// cancelled.
         case hedgeDecided(Int)
@@ -68,15 +68,12 @@ public struct RequestEvent: Sendable {
     }
 }
 
-extension RequestEvent: CustomStringConvertible, CustomReflectable {
+extension RequestEvent: CustomStringConvertible, OpaqueReflectable {
     /// One line: the id of the request, the step, and for a wait the reason.
     public var description: String { "request \(id): \(step)" + (waitReason.map { " (\($0))" } ?? "") }
-
-    /// No children, so that `dump` shows the same line.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
-extension RequestEvent.Step: CustomStringConvertible, CustomReflectable {
+extension RequestEvent.Step: CustomStringConvertible, OpaqueReflectable {
     /// One line. It shows scheme, host, port and path of a URL, and the status of a head. For an error that is not of
     /// this package, it shows only the type.
     public var description: String {
@@ -102,27 +99,6 @@ extension RequestEvent.Step: CustomStringConvertible, CustomReflectable {
         case .ended(nil): "ended: success"
         }
     }
-
-    /// No children, so that `dump` shows the same line.
-    public var customMirror: Mirror { Mirror(opaque: self) }
-}
-
-extension Hedging.Refusal: CustomStringConvertible, LoggableError, CustomReflectable {
-    /// Why there was no hedge, as a phrase.
-    public var description: String {
-        switch self {
-        case .notRepeatable: "the request is not one that is hedged"
-        case .tooLate: "the elapsed limit has passed"
-        case .hostLeftAlone: "the host asked to be left alone"
-        case .noSlot: "no slot is free"
-        case .circuitOpen: "the circuit is open"
-        case .budgetExhausted: "the retry budget has no room"
-        case .failed(let error): error.redacted
-        }
-    }
-
-    /// No children, so that `dump` does not show the error of a stage.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
 extension RetryingOperation {

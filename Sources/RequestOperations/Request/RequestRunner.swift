@@ -262,7 +262,7 @@ final class RequestRunner: IdempotencyKeySource {
     /// `abandoned` always comes before `ended`.
     func leaveBehind(_ stage: RequestError.Stage) {
         let (isNews, isLast) = requestState.withLock { $0.leaveBehind() }
-        if isNews { AbandonedStages.countOne() }
+        if isNews { UserStage.countAbandoned() }
         guard isLast else { return emit(.abandoned(stage)) }
         events?.deliverLastStage(RequestEvent(id: id, step: .abandoned(stage)))
     }

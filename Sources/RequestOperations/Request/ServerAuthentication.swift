@@ -15,7 +15,7 @@
 ///   SHA-256, with MD5, then Bearer, then Basic.
 /// - Digest (RFC 7616) covers the method and the URL, not the body (`auth`, not `auth-int`). The uses of a nonce are counted,
 ///   and a stale nonce is replaced without asking the provider.
-/// - Basic and Bearer go over https, or to this machine, and otherwise only if ``allowsInsecure`` says so.
+/// - Basic and Bearer go over https, or to this machine, and otherwise only if `allowsInsecure` says so.
 /// - Only the original server of the request is answered, not the target of a redirect. If a server has several realms, later
 ///   requests carry the answer for the realm that asked last.
 /// - A request must be replayable. A redirected request must also be idempotent.
@@ -30,12 +30,9 @@ public final class ServerAuthentication: Sendable {
     /// provider itself makes.
     public typealias Provider = @Sendable (AuthenticationChallenge) async throws -> ServerCredential?
 
-    /// Whether Basic and Bearer may go over http to another machine, where everybody on the way can read them. `false` by
-    /// default.
-    public let allowsInsecure: Bool
+    let allowsInsecure: Bool
 
-    /// The most attempts of a request that a server refuses. 4 by default. Attempts by the retry policy count as well.
-    public let maximumAttempts: Int
+    let maximumAttempts: Int
 
     private struct State {
         var known = AuthenticationState()
@@ -48,14 +45,13 @@ public final class ServerAuthentication: Sendable {
     private let providerTimeLimit: Duration?
     private let random: RandomSource
 
-    /// The objects whose providers run on the current Task.
-    @TaskLocal private static var asking: Set<ObjectIdentifier> = []
-
     /// Makes an authentication.
     ///
     /// - Parameters:
-    ///   - allowsInsecure: See ``allowsInsecure``. `false` by default.
-    ///   - maximumAttempts: See ``maximumAttempts``. 4 by default.
+    ///   - allowsInsecure: Whether Basic and Bearer may go over http to another machine, where everybody on the way can read
+    ///     them. `false` by default.
+    ///   - maximumAttempts: The most attempts of a request that a server refuses. 4 by default. Attempts by the retry policy
+    ///     count as well.
     ///   - providerTimeLimit: The longest time to get a credential. After it, the waiting requests fail as
     ///     ``RequestError/Code/timedOut``, and the next request asks again. 60 s by default; `nil` means no limit.
     ///   - random: Makes the random texts of Digest. The system's source by default.
@@ -77,7 +73,7 @@ public final class ServerAuthentication: Sendable {
     ///   - user: The user.
     ///   - password: The password.
     ///   - server: A URL of the server. Only its scheme, host and port count.
-    ///   - allowsInsecure: See ``allowsInsecure``. `false` by default.
+    ///   - allowsInsecure: As for the other initialiser. `false` by default.
     public convenience init(user: String, password: String, at server: URL, allowsInsecure: Bool = false) {
         self.init(allowsInsecure: allowsInsecure) { challenge in
             guard challenge.refused == nil, Origin(challenge.url) == Origin(server) else { return nil }
@@ -92,7 +88,7 @@ public final class ServerAuthentication: Sendable {
 
     /// The request with the answer, if the server is known. A request that the caller has authorized stays unchanged.
     func authorized(_ request: URLRequest) -> URLRequest {
-        guard let url = request.url, !Self.asking.contains(ObjectIdentifier(self)) else { return request }
+        guard let url = request.url, !CredentialProvider.isRunning(for: self) else { return request }
         let hasField = request.value(forHTTPHeaderField: "Authorization") != nil
         let known = state.withLock { state -> AuthenticationState.Answer? in
             // A request that is redirected has a field of ours for its old URL.
@@ -113,20 +109,7 @@ public final class ServerAuthentication: Sendable {
 
     /// Sends a refused request again, if its challenge can be answered.
     var decider: RetryDecider {
-        RetryDecider { [self] failure, decision in
-            guard let head = failure.head, head.status == 401, failure.bodyIsReplayable,
-                failure.attempt < maximumAttempts, Origin(head.url) == Origin(failure.request.url),
-                !failure.wasRedirected || RetryPolicy.isIdempotent(failure.request),
-                !Self.asking.contains(ObjectIdentifier(self))
-            else { return decision }
-            do {
-                return try await answers(head, to: failure) ? .retry(after: .zero) : decision
-            } catch is CancellationError {
-                return .fail(CancellationError())
-            } catch {
-                return .fail(error)
-            }
-        }
+        .afterRefusal(by: self, maximumAttempts: maximumAttempts) { [self] in try await answers($0, to: $1) }
     }
 
     private func answers(_ head: ResponseHead, to failure: AttemptFailure) async throws -> Bool {
@@ -153,13 +136,13 @@ public final class ServerAuthentication: Sendable {
     private func question(
         about challenges: [AuthenticationChallenge], at url: URL, refused: ServerCredential?, of origin: Origin
     ) -> Task<Bool, any Error> {
-        let asking = Self.asking.union([ObjectIdentifier(self)])
+        let running = CredentialProvider.running.union([ObjectIdentifier(self)])
         return Task.detached { [self] in
             defer { state.withLock { $0.questions[origin] = nil } }
             return try await TimeLimit.run(
                 providerTimeLimit, on: RequestClock.continuous, exceeded: Self.timedOut
             ) { [self] in
-                try await Self.$asking.withValue(asking) {
+                try await CredentialProvider.$running.withValue(running) {
                     try await ask(about: challenges, at: url, refused: refused, of: origin)
                 }
             }
@@ -210,12 +193,9 @@ extension RequestConfiguration {
     }
 }
 
-extension ServerAuthentication: CustomStringConvertible, CustomReflectable {
+extension ServerAuthentication: CustomStringConvertible, OpaqueReflectable {
     /// Only the name of the type.
     public var description: String { "ServerAuthentication" }
-
-    /// No children, so that `dump` shows no credential.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
 extension AuthenticationChallenge {
@@ -247,7 +227,7 @@ public enum ServerCredential: Sendable, Hashable {
     case token(String)
 }
 
-extension ServerCredential: CustomStringConvertible, CustomReflectable {
+extension ServerCredential: CustomStringConvertible, OpaqueReflectable {
     /// The kind of credential, without its content.
     public var description: String {
         switch self {
@@ -255,7 +235,4 @@ extension ServerCredential: CustomStringConvertible, CustomReflectable {
         case .token: "token"
         }
     }
-
-    /// No children, so that `dump` does not show the credential.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }

@@ -212,14 +212,11 @@ final class LimitAlarm: Sendable {
     }
 }
 
-/// Stages of user code that were left behind because they did not return in time.
-public enum AbandonedStages {
-    private static let total = Locked(0)
+extension UserStage {
+    private static let abandoned = Locked(0)
 
-    /// The number of such stages in this process so far.
-    public static var count: Int { total.withLock { $0 } }
+    /// How many stages of user code this process has left behind so far, because they did not return in time.
+    public static var abandonedCount: Int { abandoned.withLock { $0 } }
 
-    static func countOne() {
-        total.withLock { $0 += 1 }
-    }
+    static func countAbandoned() { abandoned.withLock { $0 += 1 } }
 }

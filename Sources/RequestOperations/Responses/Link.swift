@@ -14,14 +14,11 @@ public struct Link: Sendable, Hashable {
     public let parameters: [String: String]
 }
 
-extension Link: CustomStringConvertible, CustomReflectable {
+extension Link: CustomStringConvertible, OpaqueReflectable {
     /// The target without its query, and the relations.
     public var description: String {
         "<\(Redaction.location(of: target))>; rel=\"\(relations.joined(separator: " "))\""
     }
-
-    /// No children, so that `dump` does not show the target's query.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
 extension ResponseHead {

@@ -40,11 +40,6 @@ public struct XMLTree: Sendable, Hashable {
         children.first { $0.name == name }
     }
 
-    /// The value of an attribute.
-    public subscript(attribute name: String) -> String? {
-        attributes[name]
-    }
-
     /// All text in this element and in the elements inside it, in order. Space is kept as written.
     public var text: String {
         content.map { piece in
@@ -64,24 +59,21 @@ extension XMLTree {
     /// entities is rejected, because the parser would leave them out. An element may be nested in at most 256 others. Prefixes
     /// need not be declared: names stay as written.
     ///
-    /// - Throws: An `NSError` from Foundation's parser, or an ``XMLTree/Unreadable``.
+    /// - Throws: An `NSError` from Foundation's parser, or a ``RequestError`` with the code ``RequestError/Code/undecodable``.
     public init(parsing document: Data) throws {
-        guard let text = XMLProlog(document).inUTF8 else { throw Unreadable.encoding }
-        guard let plain = XMLInstructions.removed(from: text) else { throw Unreadable.incomplete }
-        guard !XMLProlog(plain).hasInternalSubset else { throw Unreadable.internalSubset }
+        guard let text = XMLProlog(document).inUTF8 else {
+            throw Self.unreadable("the document is not valid in its encoding, or that is unknown")
+        }
+        guard let plain = XMLInstructions.removed(from: text) else { throw Self.unreadable(XMLTreeBuilder.incomplete) }
+        guard !XMLProlog(plain).hasInternalSubset else {
+            throw Self.unreadable("the document type has declarations inside the document")
+        }
         self = try XMLTreeBuilder().tree(of: plain)
     }
 
-    /// Why a document could not be read when the parser gives no reason.
-    public enum Unreadable: Error, Sendable {
-        /// Elements are nested more than 256 deep.
-        case tooDeep
-        /// There is no complete element.
-        case incomplete
-        /// The bytes are not valid in the encoding of the document, or that is unknown.
-        case encoding
-        /// The document type has declarations inside the document (XML 1.0, section 2.8).
-        case internalSubset
+    /// The error for a document that cannot be read, when the parser gives no reason.
+    fileprivate static func unreadable(_ reason: String) -> RequestError {
+        RequestError(.undecodable, stage: .decode, reason: reason)
     }
 }
 
@@ -134,6 +126,7 @@ final class XMLTreeBuilder: NSObject, XMLParserDelegate {
         }
     }
 
+    static let incomplete = "there is no complete element"
     private static let maximumDepth = 256
     /// The error code of libxml2 for an undeclared prefix. Foundation's parser uses libxml2.
     private static let undeclaredPrefix = 201
@@ -148,7 +141,7 @@ final class XMLTreeBuilder: NSObject, XMLParserDelegate {
         parser.delegate = self
         let isWhole = parser.parse()
         if let problem { throw problem }
-        guard isWhole, let root else { throw parser.parserError ?? XMLTree.Unreadable.incomplete }
+        guard isWhole, let root else { throw parser.parserError ?? XMLTree.unreadable(Self.incomplete) }
         return root
     }
 
@@ -157,7 +150,7 @@ final class XMLTreeBuilder: NSObject, XMLParserDelegate {
         attributes: [String: String]
     ) {
         guard open.count < Self.maximumDepth else {
-            problem = XMLTree.Unreadable.tooDeep
+            problem = XMLTree.unreadable("elements are nested more than \(Self.maximumDepth) deep")
             parser.abortParsing()
             return
         }

@@ -1,5 +1,5 @@
 /// A failed attempt, as the retry decision sees it.
-public struct AttemptFailure: Sendable, CustomStringConvertible, CustomReflectable {
+public struct AttemptFailure: Sendable, CustomStringConvertible, OpaqueReflectable {
     /// The error. It is a ``RequestError`` if this package or a transport found the failure. Otherwise it is the
     /// unchanged error that a stage of your own threw.
     public let error: any Error
@@ -137,7 +137,4 @@ public struct AttemptFailure: Sendable, CustomStringConvertible, CustomReflectab
         let described = wrapped.subject == nil ? wrapped.about(request, nil, as: work) : wrapped
         return "attempt \(attempt): \(described)"
     }
-
-    /// No children, so that `dump` does not show the request.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }

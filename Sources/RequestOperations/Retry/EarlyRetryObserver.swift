@@ -86,20 +86,20 @@ public struct HostRecoveryObserver: EarlyRetryObserver, TabledObserver {
 /// machine that stays connected ends no wait.
 ///
 /// A new network says nothing about the hosts behind it. So the requests that wait at that moment join the queue of
-/// their host. They join in the order in which they began to wait, with jitter over ``spread``. Two requests to each
+/// their host. They join in the order in which they began to wait, with jitter over `spread`. Two requests to each
 /// host start at once. If both fail, the new network starts no other requests. The others are released as with a
 /// ``HostRecoveryObserver``: each success releases two. A request that is not released waits its full time. All rules
 /// of that observer apply here too. A released retry does not draw on the ``RetryBudget``, and it passes the limiter
 /// and the breaker. A wait that a `Retry-After` or an open circuit requires is not shortened.
 ///
-/// Work that names no host (``RetryingOperation``\) has no queue. All of it starts, with jitter over ``spread``, and
+/// Work that names no host (``RetryingOperation``\) has no queue. All of it starts, with jitter over `spread`, and
 /// draws on the budget.
 ///
 /// A wait that ends early does not count for the backoff. If the attempt fails, the same delay follows once more.
 public struct ReachabilityObserver: EarlyRetryObserver, TabledObserver {
     /// The time over which the requests that wait are spread after a change. 0.5 s by default; a negative time counts
     /// as zero.
-    public let spread: Duration
+    package let spread: Duration
 
     /// `nil` means the shared path. It is made when the first request waits, because it opens a socket.
     private let path: NetworkPath?

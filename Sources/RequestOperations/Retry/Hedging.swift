@@ -21,7 +21,7 @@
 /// head of any response has arrived by then, even that of a redirect. A hedge is an attempt with its own number in
 /// ``RetryingOperation/attempts``, marked by ``Attempt/isHedge``. It passes all stages:
 /// ``URLRequestOperation/process(_:)`` and ``URLRequestOperation/makeTask(for:)`` are called for it while the attempt
-/// before it still runs. If one of them throws, the error is reported as ``Refusal/failed(_:)`` and affects only the
+/// before it still runs. If one of them throws, ``RequestEvent/Step/notHedged(_:)`` names it, and it affects only the
 /// hedge.
 ///
 /// A hedge never waits. If it cannot be sent when its time comes, it is not sent at all. All of this must hold:
@@ -65,7 +65,7 @@ public struct Hedging: Sendable, Hashable {
     }
 
     /// The reason why no hedge was sent when it was time for one.
-    public enum Refusal: Error, Sendable {
+    enum Refusal: Error, CustomStringConvertible {
         /// What ``URLRequestOperation/process(_:)`` and ``URLRequestOperation/makeTask(for:)`` returned cannot be
         /// hedged.
         case notRepeatable
@@ -81,6 +81,18 @@ public struct Hedging: Sendable, Hashable {
         case budgetExhausted
         /// A stage threw this error for the hedge.
         case failed(any Error)
+
+        var description: String {
+            switch self {
+            case .notRepeatable: "the request is not one that is hedged"
+            case .tooLate: "the elapsed limit has passed"
+            case .hostLeftAlone: "the host asked to be left alone"
+            case .noSlot: "no slot is free"
+            case .circuitOpen: "the circuit is open"
+            case .budgetExhausted: "the retry budget has no room"
+            case .failed(let error): error.redacted
+            }
+        }
     }
 
     /// The methods that their definition calls safe.

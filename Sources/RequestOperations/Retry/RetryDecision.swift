@@ -28,7 +28,7 @@ extension RetryDecision {
     }
 }
 
-extension RetryDecision: CustomStringConvertible, CustomReflectable {
+extension RetryDecision: CustomStringConvertible, OpaqueReflectable {
     /// The decision in words. The fields and the query of a replacement request are left out.
     public var description: String {
         switch self {
@@ -43,9 +43,6 @@ extension RetryDecision: CustomStringConvertible, CustomReflectable {
             return text
         }
     }
-
-    /// Has no children, so that `dump` does not show the request.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
 /// Makes the final decision about what follows a failed attempt. It wraps one closure.

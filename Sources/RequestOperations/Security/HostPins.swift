@@ -11,16 +11,17 @@
 /// match a host, all enforced pins count together. Pins that only report are judged for each pattern separately.
 public struct HostPins: Sendable, Hashable {
     /// What happens when no pin matches.
-    public enum Mode: Sendable, Hashable {
+    public struct Mode: Sendable, Hashable {
+        /// Gets the reports. `nil` if the pins are enforced.
+        let handler: PinReport.Handler?
+
         /// The connection fails as ``RequestError/Code/pinningFailed``. Nothing is sent, and the request is never retried.
-        case enforce
-        /// The connection is used, and the handler is called.
-        case reportOnly(PinReport.Handler)
+        public static let enforce = Mode(handler: nil)
 
         /// The connection is used, and a closure is called. The closure runs on a queue of its own, once for each full
-        /// handshake.
+        /// handshake. Two such modes are equal only if they are copies of the same one.
         public static func reportOnly(_ report: @escaping @Sendable (PinReport) -> Void) -> Mode {
-            .reportOnly(PinReport.Handler(report))
+            Mode(handler: PinReport.Handler(report))
         }
     }
 
@@ -33,10 +34,10 @@ public struct HostPins: Sendable, Hashable {
     public let pins: [ServerPin]
 
     /// The date from which the pins do not count, so that a program without updates goes on working. `nil` means never.
-    public let expires: Date?
+    let expires: Date?
 
     /// What happens when no pin matches.
-    public let mode: Mode
+    let mode: Mode
 
     let pattern: HostPattern
 
@@ -76,7 +77,7 @@ public struct PinReport: Sendable, Hashable {
     }
 
     /// A closure that gets the reports. Two handlers are equal only if they are the same object.
-    public final class Handler: Sendable, Hashable {
+    final class Handler: Sendable, Hashable {
         private let report: @Sendable (PinReport) -> Void
 
         init(_ report: @escaping @Sendable (PinReport) -> Void) {
@@ -87,11 +88,9 @@ public struct PinReport: Sendable, Hashable {
             DispatchQueue.global().async { self.report(report) }
         }
 
-        /// Whether both are the same object.
-        public static func == (first: Handler, second: Handler) -> Bool { first === second }
+        static func == (first: Handler, second: Handler) -> Bool { first === second }
 
-        /// Hashes the identity.
-        public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
     }
 }
 
@@ -100,7 +99,7 @@ public struct PinReport: Sendable, Hashable {
 /// A pin of a key (RFC 7469) stays good when the certificate is renewed with the same key. A pin of a certificate does not.
 public struct ServerPin: Sendable, Hashable {
     /// What the digest is of.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// The `SubjectPublicKeyInfo` of a certificate in DER (RFC 5280, section 4.1.2.7).
         case key
         /// The whole certificate in DER.
@@ -108,10 +107,10 @@ public struct ServerPin: Sendable, Hashable {
     }
 
     /// What the digest is of.
-    public let kind: Kind
+    package let kind: Kind
 
     /// The SHA-256 digest, 32 bytes.
-    public let digest: Data
+    package let digest: Data
 
     init(_ kind: Kind, _ digest: Data) {
         self.kind = kind
@@ -329,14 +328,13 @@ struct PinCheck: Sendable {
         }
         var (verdict, enforced, isEnforced) = (Verdict(), [ServerPin](), false)
         for pins in pins where pins.pattern.matches(host, port: port) && pins.expires.map({ date < $0 }) ?? true {
-            switch pins.mode {
-            case .enforce:
+            guard let handler = pins.mode.handler else {
                 isEnforced = true
                 enforced += pins.pins
-            case .reportOnly(let handler):
-                if let report = report(pins.pins) {
-                    verdict.reports.append(Verdict.Message(report: report, handler: handler))
-                }
+                continue
+            }
+            if let report = report(pins.pins) {
+                verdict.reports.append(Verdict.Message(report: report, handler: handler))
             }
         }
         if isEnforced { verdict.failure = report(enforced) }

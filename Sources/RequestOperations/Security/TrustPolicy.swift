@@ -92,7 +92,7 @@ public struct TrustPolicy: Sendable, Hashable {
     /// A certificate with its private key.
     public struct ClientCertificate: Sendable, Hashable {
         /// How the certificate and its key are encoded.
-        public enum Format: Sendable, Hashable {
+        enum Format: Sendable, Hashable {
             /// Two PEM texts (RFC 7468): the certificate and its key.
             case pem
             /// One PKCS#12 file (RFC 7292) with both: `.p12` or `.pfx`.
@@ -101,12 +101,12 @@ public struct TrustPolicy: Sendable, Hashable {
 
         /// The certificate, and the chain up to the root if the server needs it. A PKCS#12 file also has the key.
         public var certificate: Data
-        /// The private key, in PEM. Empty for ``Format/pkcs12``.
+        /// The private key, in PEM. Empty if the certificate is a PKCS#12 file.
         public var key: Data
         /// The passphrase of the key or of the PKCS#12 file. `nil` by default: no passphrase.
         public var passphrase: String?
         /// How the certificate and its key are encoded.
-        public let format: Format
+        let format: Format
 
         /// Makes an identity from PEM texts.
         public init(certificate: Data, key: Data, passphrase: String? = nil) {
@@ -129,14 +129,11 @@ public struct TrustPolicy: Sendable, Hashable {
     }
 
     /// A version of TLS.
-    public enum TLSVersion: Int, Sendable, Hashable, Comparable {
+    public enum TLSVersion: Sendable, Hashable {
         /// TLS 1.2 (RFC 5246).
-        case tls12 = 12
+        case tls12
         /// TLS 1.3 (RFC 8446).
-        case tls13 = 13
-
-        /// Whether the first version is older.
-        public static func < (first: TLSVersion, second: TLSVersion) -> Bool { first.rawValue < second.rawValue }
+        case tls13
     }
 }
 
@@ -165,11 +162,8 @@ extension TrustPolicy.Roots: CustomStringConvertible {
     }
 }
 
-extension TrustPolicy.ClientCertificate: CustomStringConvertible, CustomReflectable {
+extension TrustPolicy.ClientCertificate: CustomStringConvertible, OpaqueReflectable {
     /// The words `client certificate`, and whether there is a passphrase, but neither the key nor the passphrase
     /// itself.
     public var description: String { "client certificate" + (passphrase == nil ? "" : " with a passphrase") }
-
-    /// No children, so that `dump` shows neither the key nor the passphrase.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }

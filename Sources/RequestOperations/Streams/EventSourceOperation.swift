@@ -72,7 +72,7 @@ open class EventSourceOperation: URLRequestOperation<ResponseHead>, @unchecked S
     }
 
     /// The events as they arrive. The sequence can be iterated once.
-    public final var serverSentEvents: ServerSentEvents { ServerSentEvents(handover: handover, operation: self) }
+    public final var serverSentEvents: ServerSentEvents { ServerSentEvents(handover, of: self) }
 
     // MARK: Stages
 

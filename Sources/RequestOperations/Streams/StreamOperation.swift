@@ -94,91 +94,52 @@ public struct StreamBytes: AsyncSequence, Sendable {
     /// - Parameter maximumLength: The most bytes in a line, without its end. A longer line ends the operation with
     ///   ``RequestError/Code/lineTooLong``.
     public func lines(maximumLength: Int) -> StreamLines {
-        StreamLines(bytes: self, maximumLength: maximumLength)
+        let (handover, operation) = (handover, operation)
+        return StreamLines {
+            "lines of \(Redaction.line(of: operation.runner.original))"
+        } begin: {
+            // `nil` after the end.
+            var reader: StreamReader<Data>? = StreamReader(handover, of: operation)
+            var parser = LineParser(.lineFeeds, maximumLength: maximumLength)
+            return ElementIterator {
+                do {
+                    while let source = reader {
+                        if let line = try parser.next() { return String(decoding: line, as: UTF8.self) }
+                        if let piece = try await source.next() {
+                            parser.append(piece)
+                        } else {
+                            let last = try parser.finish()
+                            reader = nil
+                            return last.map { String(decoding: $0, as: UTF8.self) }
+                        }
+                    }
+                    return nil
+                } catch {
+                    defer { reader = nil }
+                    guard error is LineParser.TooLong, let reader else { throw error }
+                    throw reader.fail(
+                        RequestError(
+                            .lineTooLong, stage: .decode, reason: "a line has more than \(maximumLength) bytes"))
+                }
+            }
+        }
     }
 
     /// Begins to read. It traps if the body of the operation was iterated before.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(reader: StreamReader(handover, of: operation))
-    }
-
-    /// Reads piece by piece.
-    public struct Iterator: AsyncIteratorProtocol {
-        let reader: StreamReader<Data>
-
-        /// The next piece; `nil` when the operation has succeeded.
-        ///
-        /// - Throws: The error of the operation, or a `CancellationError`. After that, the sequence is at its end.
-        public mutating func next() async throws -> Data? {
-            try await reader.next()
-        }
+    public func makeAsyncIterator() -> ElementIterator<Data> {
+        let reader = StreamReader(handover, of: operation)
+        return ElementIterator { try await reader.next() }
     }
 }
 
-extension StreamBytes: CustomStringConvertible, CustomReflectable {
+extension StreamBytes: CustomStringConvertible, OpaqueReflectable {
     /// The method and the location of the request.
     public var description: String { "bytes of \(Redaction.line(of: operation.runner.original))" }
-
-    /// No children, so that `dump` does not show the request.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
 /// The lines of a response as they arrive. ``StreamOperation/lines`` is such a sequence.
 ///
 /// A line ends with LF or CRLF, which do not belong to it. The last line may have no end. The text is UTF-8. Invalid bytes become
-/// U+FFFD. For the pace and the end, see ``StreamBytes``.
-public struct StreamLines: AsyncSequence, Sendable {
-    /// A line without its end.
-    public typealias Element = String
-
-    let bytes: StreamBytes
-    let maximumLength: Int
-
-    /// Begins to read. It traps if the body of the operation was iterated before.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(
-            reader: bytes.makeAsyncIterator().reader,
-            parser: LineParser(.lineFeeds, maximumLength: maximumLength))
-    }
-
-    /// Reads line by line.
-    public struct Iterator: AsyncIteratorProtocol {
-        /// `nil` after the end.
-        fileprivate var reader: StreamReader<Data>?
-        fileprivate var parser: LineParser
-
-        /// The next line; `nil` when the operation has succeeded.
-        ///
-        /// - Throws: The error of the operation, a `CancellationError`, or a ``RequestError`` with the code
-        ///   ``RequestError/Code/lineTooLong``. After that, the sequence is at its end.
-        public mutating func next() async throws -> String? {
-            do {
-                while let reader {
-                    if let line = try parser.next() { return String(decoding: line, as: UTF8.self) }
-                    if let piece = try await reader.next() {
-                        parser.append(piece)
-                    } else {
-                        let last = try parser.finish()
-                        self.reader = nil
-                        return last.map { String(decoding: $0, as: UTF8.self) }
-                    }
-                }
-                return nil
-            } catch {
-                defer { reader = nil }
-                guard error is LineParser.TooLong, let reader else { throw error }
-                throw reader.fail(
-                    RequestError(
-                        .lineTooLong, stage: .decode, reason: "a line has more than \(parser.maximumLength) bytes"))
-            }
-        }
-    }
-}
-
-extension StreamLines: CustomStringConvertible, CustomReflectable {
-    /// The method and the location of the request.
-    public var description: String { "lines of \(Redaction.line(of: bytes.operation.runner.original))" }
-
-    /// No children, so that `dump` does not show the request.
-    public var customMirror: Mirror { Mirror(opaque: self) }
-}
+/// U+FFFD. A line that is too long is an error with the code ``RequestError/Code/lineTooLong``. The lines can be iterated once.
+/// For the pace and the end, see ``StreamBytes``.
+public typealias StreamLines = ElementSequence<String>

@@ -28,12 +28,12 @@ public enum RequestBody: Sendable {
     }
 
     /// Whether there is no body at all. An empty body is a body.
-    public var isNone: Bool {
+    package var isNone: Bool {
         if case .none = self { true } else { false }
     }
 }
 
-extension RequestBody: CustomStringConvertible, CustomReflectable {
+extension RequestBody: CustomStringConvertible, OpaqueReflectable {
     /// The source of the bytes and their number where it is known, without any of the bytes.
     public var description: String {
         switch self {
@@ -43,9 +43,6 @@ extension RequestBody: CustomStringConvertible, CustomReflectable {
         case .stream(let stream): stream.length.map { "stream of \($0) bytes" } ?? "stream"
         }
     }
-
-    /// No children, so that `dump` does not show the bytes.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
 /// A request body that a source makes while it is sent.
@@ -54,7 +51,7 @@ public struct BodyStream: Sendable {
     public let length: Int64?
 
     /// Whether ``open`` can be called again to send the body a second time.
-    public let isReopenable: Bool
+    package let isReopenable: Bool
 
     /// Opens the source at its first byte. Called once each time that the body is sent.
     public let open: @Sendable () async throws -> Reader

@@ -125,12 +125,9 @@ extension HTTPURLResponse {
     }
 }
 
-extension ResponseHead: CustomStringConvertible, CustomReflectable {
+extension ResponseHead: CustomStringConvertible, OpaqueReflectable {
     /// The status and the number of fields, without any value.
     public var description: String { "\(status) (\(fields.count) fields)" }
-
-    /// No children, so that `dump` shows no field.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
 /// A version of HTTP.

@@ -91,16 +91,13 @@ public struct TransferFailure: Error, Sendable {
     }
 }
 
-extension TransferFailure: CustomStringConvertible, LoggableError, CustomReflectable {
+extension TransferFailure: CustomStringConvertible, LoggableError, OpaqueReflectable {
     /// One line: the cause, the phase, and whether the request may have been processed.
     public var description: String {
         let error = RequestError(wrapping: error, stage: .transfer)
         let text = requestMayHaveBeenProcessed ? "the request may have been processed" : "the request was not processed"
         return "\(error) (phase \(phase.rawValue); \(text))"
     }
-
-    /// No children, so that `dump` does not show the body.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
 /// Holds what a transport of this package knows about a cancelled transfer. The transport itself throws only a

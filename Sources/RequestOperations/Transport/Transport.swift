@@ -83,12 +83,9 @@ public struct TransportResponse: Sendable {
     }
 }
 
-extension TransportResponse: CustomStringConvertible, CustomReflectable {
+extension TransportResponse: CustomStringConvertible, OpaqueReflectable {
     /// One line: the description of the head, and the size of the body.
     public var description: String { "\(head), \(bodySize) bytes" }
-
-    /// No children, so that `dump` does not show the body.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
 /// How far a transfer has come, in bytes of bodies.

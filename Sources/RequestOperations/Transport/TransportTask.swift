@@ -78,7 +78,7 @@ public struct TransportTask: Sendable {
     var trace: AttemptTrace?
 
     /// How the task is carried out. By default the transport does it; the `custom` functions set another way.
-    public var execution = Execution.standard
+    package var execution = Execution.standard
 
     /// Where the body of an accepted response goes.
     public enum Destination: Sendable {
@@ -105,7 +105,7 @@ public struct TransportTask: Sendable {
     }
 
     /// Who carries the task out.
-    public enum Execution: Sendable {
+    package enum Execution: Sendable {
         /// The transport.
         case standard
         /// A closure. It gets the task, the configured transport and `onHead`.
@@ -205,10 +205,7 @@ extension TransportTask {
     }
 }
 
-extension TransportTask: CustomStringConvertible, CustomReflectable {
+extension TransportTask: CustomStringConvertible, OpaqueReflectable {
     /// One line: the method, scheme, host, port and path of the URL, and the body's size. No field, no query.
     public var description: String { "\(Redaction.line(of: request)), \(body)" }
-
-    /// No children, so that `dump` shows no field and no query.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }

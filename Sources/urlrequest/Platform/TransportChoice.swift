@@ -61,7 +61,7 @@ enum TransportChoice: String, CaseIterable, Sendable {
             guard let transport = transport as? CurlTransport else { return }
             let (ends, end) = AsyncStream<Never>.makeStream()
             Task {
-                await transport.shutdown(.failing)
+                await transport.shutdown(draining: false)
                 end.finish()
             }
             DispatchQueue.global().asyncAfter(deadline: .now() + 1) { end.finish() }

@@ -88,9 +88,10 @@ import Testing
     @Test func `A body is uploaded and its parameters go into the query`() async throws {
         let transport = ScriptedTransport([.user])
         let client = RequestClient(over: transport)
-        let user = try await client.upload(
-            .data(Data("photo".utf8)), to: "photos", parameters: ["album": 3], as: User.self
-        ) { $0.fields["Content-Type"] = "image/png" }
+        let user = try await client.post("photos", parameters: ["album": 3], as: User.self) { options in
+            options.body = .data(Data("photo".utf8))
+            options.fields["Content-Type"] = "image/png"
+        }
         #expect(user.name == "Ada")
         #expect(transport.urls == ["http://example.invalid/v1/photos?album=3"])
         #expect(transport.requests[0].httpBody == Data("photo".utf8))
@@ -101,7 +102,7 @@ import Testing
         let transport = ScriptedTransport([.user])
         let client = RequestClient(over: transport)
         let file = URL(fileURLWithPath: "/tmp/some.zip")
-        _ = try await client.upload(.file(file), to: "a", as: User.self)
+        _ = try await client.post("a", as: User.self) { $0.body = .file(file) }
         guard case .file(file) = transport.tasks[0].body else { throw Problem() }
     }
 
@@ -110,7 +111,7 @@ import Testing
         let client = RequestClient(over: transport)
         let part = MultipartFormData.Part(
             name: "photo", fileName: "a.png", contentType: "image/png", content: .data(Data("x".utf8)))
-        _ = try await client.upload(files: [part], to: "a", parameters: ["author": "Ada"], decoder: .data)
+        try await client.post("a", parameters: ["author": "Ada"]) { $0.files = [part] }
         let body = String(decoding: transport.requests[0].httpBody ?? Data(), as: UTF8.self)
         #expect(body.contains("name=\"author\"") && body.contains("filename=\"a.png\""))
     }
@@ -145,7 +146,6 @@ import Testing
                 client.submit(operation)
                 _ = try await operation.value
             },
-            { _ = try await client.upload(files: [part], to: "a", decoder: .data) },
         ]
         for (index, call) in calls.enumerated() {
             await #expect {
@@ -176,7 +176,7 @@ import Testing
         client.setParameter("en", for: "language")
         #expect(try await client.get("users", parameters: ["q": "ä&b"], as: User.self).name == "Ada")
         #expect(try await client.post("users", object: Draft(title: "b", size: 2), as: User.self).name == "Ada")
-        #expect(try await client.upload(.file(file.url), to: "files", as: User.self).name == "Ada")
+        #expect(try await client.upload(.file(file.url), to: "files", decoder: .json(User.self)).name == "Ada")
         let requests = server.requests
         #expect(
             requests.map(\.target) == ["/v1/users?language=en&q=%C3%A4%26b", "/v1/users", "/v1/files?language=en"])
@@ -214,13 +214,9 @@ import Testing
             MultipartFormData.Part(
                 name: "photo", fileName: "a.png", contentType: "image/png", content: .data(Data("x".utf8)))
         ]
-        #expect(try await client.upload(.data(Data()), to: "a", as: User.self).name == "Ada")
-        #expect(try await client.upload(files: form, to: "a", as: User.self).name == "Ada")
-        let operations = [
-            client.uploadOperation(.data(Data()), to: "a", as: User.self),
-            client.uploadOperation(files: form, to: "a", as: User.self),
-        ]
-        for operation in operations { #expect(try await run(operation).name == "Ada") }
+        #expect(try await client.post("a", as: User.self) { $0.body = .data(Data()) }.name == "Ada")
+        #expect(try await client.post("a", as: User.self) { $0.files = form }.name == "Ada")
+        #expect(try await run(client.uploadOperation(files: form, to: "a", decoder: .json(User.self))).name == "Ada")
     }
 
     @Test func `Options change the configuration of one request`() async throws {

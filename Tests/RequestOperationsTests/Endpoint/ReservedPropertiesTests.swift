@@ -111,7 +111,7 @@ import Testing
 
     private struct IgnoringObject: Endpoint {
         typealias Response = Data
-        typealias RequestObject = NoRequestObject
+        typealias RequestObject = [String: ParameterValue]
         let path = "x"
         @Ignored var requestObject = ["a": 1]
     }

@@ -56,7 +56,7 @@ import Testing
     }()
 
     private static let steps: [RequestEvent.Step] = [
-        .began, .attemptBegan(1), .hedgeBegan(2), .notHedged(.noSlot), .notHedged(.failed(Foreign())), .hedgeDecided(2),
+        .began, .attemptBegan(1), .hedgeBegan(2), .notHedged("no slot is free"), .hedgeDecided(2),
         .waitsForSlot, .gotSlot(waited: .seconds(1)), .redirected(from: url, to: url), .head(head),
         .attemptFailed(failure), .attemptFailed(AttemptFailure(Foreign(), request: request, stage: .process)),
         .decided(.stop), .decided(.retry(after: .seconds(1), with: request)), .decided(.fail(Foreign())),
@@ -107,7 +107,7 @@ import Testing
         var values: [Any] = [trust, trust.clientCertificate as Any, configuration, credential, credential.decider]
         values += adapters.map { $0 as Any } + [adapters[0].on(queue)]
         values += steps.map { $0 as Any } + steps.map { RequestEvent(id: RequestID(), step: $0) as Any }
-        values += [error, failure, attempt, redirected, transferFailure, Hedging.Refusal.failed(Foreign())]
+        values += [error, failure, attempt, redirected, transferFailure]
         values += [RetryDecision.retry(after: .zero, with: request), RetryDecision.fail(urlError)]
         values += [head, response, task, task.body, form, form.parts, task.execution, configuration.redirects]
         values += [link, pages, pages.makeAsyncIterator(), operation, operation.then { _ in operation }]
@@ -272,7 +272,7 @@ import Testing
         ),
         (.decided(.fail(Foreign())), "decided: fail: Foreign"), (.woke(.retryNow), "woke: retryNow"),
         (.ended(nil), "ended: success"), (.ended(CancellationError()), "ended: cancelled"),
-        (.ended(urlError), "ended: URLError -1001"), (.notHedged(.noSlot), "not hedged: no slot is free"),
+        (.ended(urlError), "ended: URLError -1001"), (.notHedged("no slot is free"), "not hedged: no slot is free"),
     ])
     func aStepIsALineThatCanBeRead(step: RequestEvent.Step, line: String) {
         #expect(step.description == line)

@@ -61,7 +61,7 @@ struct HedgedRequest {
 
     /// Why there was no hedge.
     func refusal() async -> String {
-        await step { if case .notHedged(let refusal) = $0 { refusal.name } else { nil } }
+        await step { if case .notHedged(let refusal) = $0 { refusal } else { nil } }
     }
 
     func hedgeBegan() async -> Int {

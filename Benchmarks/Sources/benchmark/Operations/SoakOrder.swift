@@ -34,7 +34,9 @@ struct SoakOrder: Codable, Sendable {
         let lost = traffic.end(within: Self.grace)
         let seconds = Usage().seconds(since: before)
         // Cancelled operations do not wait for their transfers: one that hangs shows here.
-        try wait(of: "\(lost) operations are lost of \(traffic.counts.lines)") { await transport.shutdown(.draining) }
+        try wait(of: "\(lost) operations are lost of \(traffic.counts.lines)") {
+            await transport.shutdown(draining: true)
+        }
         try traffic.counts.check()
         var sample = Sample()
         sample.values[.rate] = Double(traffic.counts.ended) / seconds
@@ -59,7 +61,7 @@ struct SoakOrder: Codable, Sendable {
         let traffic = SoakTraffic(sites, over: transport, cancelShare: Self.cancelShare)
         traffic.begin(count)
         guard traffic.end(within: Self.grace) == 0 else { throw BenchmarkError("the first requests did not end") }
-        try wait(of: "the first") { await transport.shutdown(.draining) }
+        try wait(of: "the first") { await transport.shutdown(draining: true) }
     }
 
     /// The sizes of the process while the time runs.

@@ -113,7 +113,7 @@
             /// They are kept for the life of the transport and sent with later requests.
             case inMemory
             /// Like `inMemory`, but starts with the cookies in a file, in the Netscape format that curl uses.
-            /// ``CurlTransport/shutdown(_:)`` writes them back. Failures to read or write the file are not reported.
+            /// ``CurlTransport/shutdown(draining:)`` writes them back. Failures to read or write the file are not reported.
             case file(URL)
         }
 
@@ -128,7 +128,7 @@
         }
     }
 
-    extension CurlTransport.Proxy: CustomStringConvertible, CustomReflectable {
+    extension CurlTransport.Proxy: CustomStringConvertible, OpaqueReflectable {
         /// `environment`, `none`, or scheme, host and port of the proxy, without user and password.
         public var description: String {
             switch self {
@@ -139,13 +139,7 @@
                 return exceptions.isEmpty ? text : "\(text) but for \(exceptions.joined(separator: ", "))"
             }
         }
-
-        /// No children, so that `dump` does not show a password.
-        public var customMirror: Mirror { Mirror(opaque: self) }
     }
 
-    extension CurlTransport: CustomReflectable {
-        /// The configuration.
-        public var customMirror: Mirror { Mirror(self, children: ["configuration": configuration]) }
-    }
+    extension CurlTransport: OpaqueReflectable {}
 #endif

@@ -63,7 +63,7 @@
         private let drivers: DriverPool
 
         /// How a transport is shut down.
-        public enum ShutdownMode: Sendable {
+        enum ShutdownMode: Sendable {
             /// Running transfers go on to their end.
             case draining
             /// Running transfers fail as ``RequestError/Code/connectionLost``.
@@ -88,17 +88,20 @@
 
         /// Shuts the transport down, and returns when that is done.
         ///
-        /// New requests fail as ``RequestError/Code/unsupported``. Running requests end as the mode says. The transport
+        /// New requests fail as ``RequestError/Code/unsupported``. Running requests end as `draining` says. The transport
         /// then closes all connections, ends its threads, and writes the cookies if they have a file. A download
         /// whose body has arrived may still write its last bytes when this returns.
         ///
-        /// A second call waits as well; if its mode is `failing`, that replaces `draining`. A transport that is freed
+        /// A second call waits as well; if it does not drain, that holds for the first one too. A transport that is freed
         /// shuts down without this call and also writes its cookies, since no request can be running then.
         ///
         /// Over libcurl before 7.87, the shutdown waits for running look-ups. When the process exits, the
         /// threads stop. A function for `atexit` that waits for this call, or for a request, may then wait forever.
-        public func shutdown(_ mode: ShutdownMode = .draining) async {
-            await drivers.shutDown(mode)
+        ///
+        /// - Parameter draining: Whether running requests go on to their end. `true` by default. If `false`, they fail as
+        ///   ``RequestError/Code/connectionLost``.
+        public func shutdown(draining: Bool = true) async {
+            await drivers.shutDown(draining ? .draining : .failing)
         }
 
         /// Sends a request and reads its response; see ``Transport/perform(_:onHead:)``.

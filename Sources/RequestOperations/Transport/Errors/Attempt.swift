@@ -62,7 +62,7 @@ public struct Attempt: Sendable {
     }
 }
 
-extension Attempt: CustomStringConvertible, CustomReflectable {
+extension Attempt: CustomStringConvertible, OpaqueReflectable {
     /// One line: the number, the wait before it, the redirects, the status, the size of the body, and how it ended. It
     /// shows scheme, host, port and path of a URL, and only the type of an error that is not of this package.
     public var description: String {
@@ -78,9 +78,6 @@ extension Attempt: CustomStringConvertible, CustomReflectable {
         }
         return parts.joined(separator: ", ")
     }
-
-    /// No children, so that `dump` shows the same line.
-    public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
 /// Why a request waits before its next attempt. If there are several reasons, it is the one that sets the length of the
@@ -112,7 +109,7 @@ public enum WakeReason: Sendable, Hashable {
 /// The identity of a request. It stays the same over all retries and redirects.
 public struct RequestID: Hashable, Sendable, CustomStringConvertible {
     /// A number that no other request of the process has.
-    public let rawValue: UInt64
+    package let rawValue: UInt64
 
     private static let last = Locked<UInt64>(0)
 

@@ -331,7 +331,5 @@ extension URLSessionConfiguration {
     }
 }
 
-extension URLSessionTransport: CustomReflectable {
-    /// No children: the session's configuration may have fields with credentials.
-    public var customMirror: Mirror { Mirror(opaque: self) }
-}
+// The session's configuration may have fields with credentials.
+extension URLSessionTransport: OpaqueReflectable {}

@@ -364,7 +364,7 @@
             let transport = CurlTransport.with { _ in }
             async let running = transport.text(server.url)
             try await server.requests(atLeast: 1)
-            async let end: Void = transport.shutdown(.draining)
+            async let end: Void = transport.shutdown(draining: true)
             gate.open()
             #expect(try await running == "here")
             await end
@@ -378,7 +378,7 @@
             let transport = CurlTransport.with { _ in }
             async let row = transport.row(server.url)
             try await server.requests(atLeast: 1)
-            await transport.shutdown(.failing)
+            await transport.shutdown(draining: false)
             #expect(await row == .sent(.connectionLost, .head))
             try await server.connectionsClosed(atLeast: 1)
         }
@@ -386,7 +386,7 @@
         @Test func `A transport that nobody used can be shut down, and twice`() async {
             let transport = CurlTransport.with { _ in }
             await transport.shutdown()
-            await transport.shutdown(.failing)
+            await transport.shutdown(draining: false)
         }
 
         @Test func `A transport that is freed closes its connections`() async throws {

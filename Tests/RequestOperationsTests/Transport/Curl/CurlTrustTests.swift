@@ -70,7 +70,7 @@
             async let first = transport.row(task(nil, server.url))
             async let second = transport.row(task(trusting, server.url))
             try await server.requests(atLeast: 2)
-            await transport.shutdown(.failing)
+            await transport.shutdown(draining: false)
             let rows = await [first, second]
             #expect(rows == [.sent(.connectionLost, .head), .sent(.connectionLost, .head)])
             #expect(await transport.row(task(other, server.url)) == .unsent(.unsupported))
