@@ -46,8 +46,7 @@ extension RequestClient {
             start(operation, of: own)
             return own.submission.id
         }
-        let submission = Submission(
-            operation, id: source?.id ?? RequestID(), kind: operation.kindOfSubmission, tag: tag)
+        let submission = Submission(operation, id: source?.id ?? RequestID(), tag: tag)
         let call = ClientCall(of: self, submission, settings.withLock { $0 })
         note(call)
         if let completion { call.callBackAfterEnd(completion) }
@@ -204,22 +203,3 @@ extension Answer<Void> {
         }
     }
 }
-
-extension Operation {
-    /// What a client calls the operation.
-    fileprivate var kindOfSubmission: Submission.Kind {
-        switch self {
-        case is any Batch: .batch
-        case is any Chain, is any ChainOfSteps: .chain
-        case is RequestGroup: .group
-        case is any EventSource: .request
-        default: .other
-        }
-    }
-}
-
-// With any type of value.
-private protocol Batch {}
-private protocol ChainOfSteps {}
-extension RequestBatch: Batch {}
-extension StepChain: ChainOfSteps {}

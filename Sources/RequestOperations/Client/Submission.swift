@@ -1,24 +1,8 @@
 /// What a ``RequestClient`` knows about one request, batch, chain or group. Hooks and observers get it. The functions that cancel
 /// return it.
 public struct Submission: Sendable, Identifiable {
-    /// The kinds of submissions.
-    package enum Kind: Sendable {
-        /// A request, or other work that is retried.
-        case request
-        /// A ``RequestBatch``.
-        case batch
-        /// A ``RequestChain``.
-        case chain
-        /// A ``RequestGroup``.
-        case group
-        /// Another operation.
-        case other
-    }
-
     /// The identifier. It stays the same for all attempts, and no other submission of the process has it.
     public let id: RequestID
-    /// What was submitted.
-    package let kind: Kind
     /// The method of a request. `nil` for anything else.
     public let method: HTTPMethod?
     /// The path of a request as its call or its endpoint gave it, before its variables were replaced. `nil` for anything else.
@@ -41,20 +25,20 @@ public struct Submission: Sendable, Identifiable {
 
     /// Makes the submission of an operation. Only a request of the client has a method and the properties after it.
     init(
-        _ operation: Operation, id: RequestID, kind: Kind = .request, tag: String?, method: HTTPMethod? = nil,
+        _ operation: Operation, id: RequestID, tag: String?, method: HTTPMethod? = nil,
         path: String? = nil, url: URL? = nil, endpointType: Any.Type? = nil, userInfo: [String: any Sendable] = [:]
     ) {
-        (self.operation, self.id, self.kind, self.tag) = (operation, id, kind, tag)
+        (self.operation, self.id, self.tag) = (operation, id, tag)
         (self.method, self.path, self.url, self.endpointType) = (method, path, url, endpointType)
         self.userInfo = userInfo
     }
 }
 
 extension Submission: CustomStringConvertible, OpaqueReflectable {
-    /// One line: kind, identifier, method and path without query.
+    /// One line: identifier, method and path without query.
     public var description: String {
         let line = [method?.rawValue, url.map { Redaction.location(of: $0) }].compactMap { $0 }.joined(separator: " ")
-        return line.isEmpty ? "\(kind) \(id)" : "\(kind) \(id): \(line)"
+        return line.isEmpty ? "submission \(id)" : "request \(id): \(line)"
     }
 }
 

@@ -5,20 +5,9 @@ struct AuthenticationState: Sendable {
         let challenge: AuthenticationChallenge
         let credential: ServerCredential
         /// Our part of the scheme Digest, a random text.
-        private let clientNonce: String
+        let clientNonce: String
         /// How many requests were made with it.
         fileprivate(set) var count = 0
-
-        init(_ challenge: AuthenticationChallenge, _ credential: ServerCredential, clientNonce: String) {
-            self.challenge = challenge
-            self.credential = credential
-            self.clientNonce = clientNonce
-        }
-
-        /// The answer to a later challenge, with the same credential.
-        fileprivate func repeated(for challenge: AuthenticationChallenge) -> Answer {
-            Answer(challenge, credential, clientNonce: clientNonce)
-        }
 
         /// The value of an `Authorization` field; `nil` if the credential does not fit the challenge.
         func field(for request: URLRequest) -> String? {
@@ -96,7 +85,8 @@ struct AuthenticationState: Sendable {
         guard challenge.scheme == "digest", challenge.parameters["stale"]?.lowercased() == "true" else {
             return .ask(refused: answer.credential)
         }
-        keep(answer.repeated(for: challenge), for: origin)
+        keep(
+            Answer(challenge: challenge, credential: answer.credential, clientNonce: answer.clientNonce), for: origin)
         return .sendAgain
     }
 }

@@ -158,7 +158,8 @@ public final class ServerAuthentication: Sendable {
             asked.url = URL(string: Redaction.location(of: url))
             asked.refused = refused
             guard let credential = try await provide(asked), credential != refused else { continue }
-            let answer = AuthenticationState.Answer(challenge, credential, clientNonce: makeClientNonce())
+            let answer = AuthenticationState.Answer(
+                challenge: challenge, credential: credential, clientNonce: makeClientNonce())
             guard answer.field(for: URLRequest(url: url)) != nil else { continue }
             state.withLock { $0.known.keep(answer, for: origin) }
             return true

@@ -12,7 +12,8 @@ import Testing
         }
 
         func submission(_ submission: Submission, didEndWith error: (any Error)?) {
-            ends.append("\(submission.path ?? "\(submission.kind)") \(error == nil)")
+            let name = submission.path ?? submission.operation.map { "\(type(of: $0))" } ?? ""
+            ends.append("\(name) \(error == nil)")
         }
     }
 
@@ -177,7 +178,8 @@ import Testing
         await ended.count(3)
         #expect(
             observer.ends.elements == [
-                "a true", "batch true", "b true", "c true", "chain true", "d true", "group true",
+                "a true", "RequestBatch<User> true", "b true", "c true", "RequestChain<User> true", "d true",
+                "RequestGroup true",
             ])
     }
 
