@@ -151,9 +151,9 @@ import Testing
     }
 }
 
-@Suite struct TellingLineTests {
+@Suite struct OrderedDeliveryTests {
     @Test func `One thread tells what all add in order`() {
-        var line = TellingLine<Int>()
+        var line = OrderedDelivery<Int>()
         let mustTell = [line.add(1), line.add(2)]
         #expect(mustTell == [true, false])
         var told = [line.next()]
