@@ -45,7 +45,7 @@ import Testing
 
     @Test func `The tool and Getting started name the newest version of the changelog`() throws {
         let changelog = try Page("CHANGELOG.md")
-        let version = try #require(changelog.text.firstMatch(of: /\n## \[(\d+\.\d+\.\d+)\] - /)).output.1
+        let version = try #require(changelog.text.firstMatch(of: /\n## \[(\d+\.\d+\.\d+)\]/)).output.1
         let tool = try String(
             contentsOf: Package.root.appending(path: "Sources/urlrequest/Command/Tool.swift"), encoding: .utf8)
         #expect(tool.contains("version: \"\(version)\""))

@@ -6,7 +6,7 @@
     /// Pins for hosts over real TLS. The chain of the site `chained` is `leaf`, `middle`, `ca`.
     @Suite(
         .timeLimit(.minutes(15)),
-        .enabled(if: Libcurl.tellsChains, "libcurl runs over another TLS library than this package does."))
+        .enabled(if: Libcurl.reportsChains, "libcurl runs over another TLS library than this package does."))
     struct CurlPinsTests {
         private let secure = SecureServers.shared
 

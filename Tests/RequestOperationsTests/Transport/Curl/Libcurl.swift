@@ -12,7 +12,7 @@
         /// Whether it is that of Debian 12, 7.88.1.
         static let isOfDebian12 = CurlLibrary.version == CurlLibrary.Version(7, 88, 1)
 
-        static let tellsChains = CurlLibrary.tellsChains
+        static let reportsChains = CurlLibrary.reportsChains
         static let asksLateWhetherToDecode = CurlLibrary.asksLateWhetherToDecode
         static let holdsBackResets = CurlLibrary.holdsBackResets
         static let sharesConnections = CurlLibrary.sharesConnections
