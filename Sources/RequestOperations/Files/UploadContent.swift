@@ -58,13 +58,7 @@ extension RequestBody {
 
     /// The same bytes as a stream without a length.
     fileprivate var inChunks: RequestBody {
-        switch self {
-        case .none: .none
-        case .data(let data): .stream(BodyStream { BodyStream.Reader(data) })
-        case .file(let file): .stream(BodyStream { FileReader(file).reader })
-        case .stream(let stream):
-            .stream(BodyStream(length: nil, isReopenable: stream.isReopenable, open: stream.open))
-        }
+        isNone ? self : .stream(BodyStream(length: nil, isReopenable: isReplayable) { try await reader() })
     }
 }
 
@@ -94,11 +88,11 @@ struct UploadBytes: Sendable {
     func body(_ part: Range<Int64>) -> RequestBody {
         switch source {
         case .none: .data(Data())
-        case .data(let data): .data(Self.bytes(part, of: data))
+        case .data(let data): .data(data.dropFirst(Int(part.lowerBound)).prefix(part.count))
         // A whole file goes to the transport as one, which is faster than a stream.
         case .file where part == 0..<count: source
         case .file, .stream:
-            .stream(BodyStream(length: part.upperBound - part.lowerBound) { try await reader(of: part) })
+            .stream(BodyStream(length: Int64(part.count)) { try await reader(of: part) })
         }
     }
 
@@ -111,31 +105,14 @@ struct UploadBytes: Sendable {
     }
 
     private func reader(of part: Range<Int64>) async throws -> BodyStream.Reader {
-        switch source {
-        case .none: BodyStream.Reader(Data())
-        case .data(let data): BodyStream.Reader(Self.bytes(part, of: data))
-        case .file(let file): FileReader(file, from: part.lowerBound).reader.part(part, from: part.lowerBound)
-        case .stream(let stream): try await stream.open().part(part, from: 0)
+        if case .file(let file) = source {
+            return FileReader(file, from: part.lowerBound).reader.part(part, from: part.lowerBound)
         }
-    }
-
-    private static func bytes(_ part: Range<Int64>, of data: Data) -> Data {
-        data.dropFirst(Int(part.lowerBound)).prefix(Int(part.upperBound - part.lowerBound))
+        return try await source.reader().part(part, from: 0)
     }
 }
 
 extension BodyStream.Reader {
-    /// Makes a reader of bytes in memory.
-    init(_ data: Data) {
-        let rest = Locked<Data?>(data)
-        self.init {
-            rest.withLock { rest in
-                defer { rest = nil }
-                return rest
-            }
-        }
-    }
-
     /// Reads a part of the bytes. What comes before it is read and dropped.
     ///
     /// - Parameter start: The place of the first byte that this reader reads.

@@ -142,14 +142,10 @@ final class MultipartReader: @unchecked Sendable {
             // Content in memory was already searched for the boundary.
             case .content(.none, _): continue
             case .content(.data(let data), _): return data
-            case .content(.file(let file), let name): open(name, FileReader(file).reader)
-            case .content(.stream(let stream), let name): open(name, try await stream.open())
+            case .content(let body, let name):
+                content = Content(name: name, reader: try await body.reader(), search: BoundarySearch(for: delimiter))
             }
         }
-    }
-
-    private func open(_ name: String, _ reader: BodyStream.Reader) {
-        content = Content(name: name, reader: reader, search: BoundarySearch(for: delimiter))
     }
 
     private func nextOfContent() async throws -> Data? {

@@ -44,4 +44,27 @@ extension RequestBody {
             }
         }
     }
+
+    /// Opens the body at its first byte.
+    func reader() async throws -> BodyStream.Reader {
+        switch self {
+        case .none: BodyStream.Reader(Data())
+        case .data(let data): BodyStream.Reader(data)
+        case .file(let file): FileReader(file).reader
+        case .stream(let stream): try await stream.open()
+        }
+    }
+}
+
+extension BodyStream.Reader {
+    /// Makes a reader of bytes in memory.
+    init(_ data: Data) {
+        let rest = Locked<Data?>(data)
+        self.init {
+            rest.withLock { rest in
+                defer { rest = nil }
+                return rest
+            }
+        }
+    }
 }
