@@ -85,11 +85,7 @@ CURLcode rocurl_set_offset(CURL *easy, CURLoption option, int64_t value) {
     return curl_easy_setopt(easy, option, (curl_off_t)value);
 }
 
-CURLcode rocurl_set_string(CURL *easy, CURLoption option, const char *value) {
-    return curl_easy_setopt(easy, option, value);
-}
-
-CURLcode rocurl_set_pointer(CURL *easy, CURLoption option, void *value) {
+CURLcode rocurl_set_pointer(CURL *easy, CURLoption option, const void *value) {
     return curl_easy_setopt(easy, option, value);
 }
 
@@ -102,7 +98,7 @@ CURLMcode rocurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }
 
-CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbacks, void *context) {
+CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbacks, void *context, void *close_context) {
     CURLcode code = CURLE_OK;
 #define SET(option, value) (code = code ? code : curl_easy_setopt(easy, option, value))
     SET(CURLOPT_PRIVATE, context);
@@ -122,13 +118,10 @@ CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbac
     SET(CURLOPT_SOCKOPTDATA, context);
     SET(CURLOPT_PREREQFUNCTION, callbacks->send);
     SET(CURLOPT_PREREQDATA, context);
+    SET(CURLOPT_CLOSESOCKETFUNCTION, callbacks->close);
+    SET(CURLOPT_CLOSESOCKETDATA, close_context);
 #undef SET
     return code;
-}
-
-CURLcode rocurl_set_close(CURL *easy, curl_closesocket_callback close, void *context) {
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close);
-    return code ? code : curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
 }
 
 // MARK: Cookies

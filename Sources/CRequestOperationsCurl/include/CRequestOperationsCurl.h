@@ -45,8 +45,8 @@ void rocurl_name_thread(const char *name);
 
 CURLcode rocurl_set_long(CURL *easy, CURLoption option, long value);
 CURLcode rocurl_set_offset(CURL *easy, CURLoption option, int64_t value);
-CURLcode rocurl_set_string(CURL *easy, CURLoption option, const char *value);
-CURLcode rocurl_set_pointer(CURL *easy, CURLoption option, void *value);
+/// Sets an option whose value is a string, a list or other memory.
+CURLcode rocurl_set_pointer(CURL *easy, CURLoption option, const void *value);
 /// Sets a blob that the library does not copy. The memory must stay valid as long as the handle may use it.
 CURLcode rocurl_set_blob(CURL *easy, CURLoption option, const void *bytes, size_t count);
 CURLMcode rocurl_multi_set_long(CURLM *multi, CURLMoption option, long value);
@@ -69,13 +69,12 @@ struct rocurl_callbacks {
     int (*socket)(void *context, curl_socket_t descriptor, curlsocktype purpose);
     /// The connection is ready, and the request is sent next.
     int (*send)(void *context, char *remote, char *local, int remote_port, int local_port);
+    /// Closes the socket of a connection, even if another handle used it last. It gets the other context.
+    int (*close)(void *close_context, curl_socket_t descriptor);
 };
 
-/// Sets the functions of an easy handle and their context. Returns libcurl's error for the first one that it refuses.
-CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbacks, void *context);
-
-/// Sets the function that closes the sockets of an easy handle's connections, even if another handle uses them last.
-CURLcode rocurl_set_close(CURL *easy, curl_closesocket_callback close, void *context);
+/// Sets the functions of an easy handle and their contexts. Returns libcurl's error for the first one that it refuses.
+CURLcode rocurl_set_callbacks(CURL *easy, const struct rocurl_callbacks *callbacks, void *context, void *close_context);
 
 /// A cookie jar for several easy handles, with its own lock; NULL without memory.
 void *rocurl_cookies_create(void);

@@ -56,7 +56,7 @@ public final class NetworkPath: Sendable {
     private static let riseCount = Locked(0)
 
     /// The connection of this machine. It is read at its first use, and watched from then on.
-    public static let shared = NetworkPath(watching: SystemPath.monitor())
+    public static let shared = systemMonitor().map { NetworkPath(watching: $0) } ?? NetworkPath()
 
     private let state: Locked<State>
     private let broadcast: Broadcast<Reachability>

@@ -2,18 +2,15 @@
     import Network
 #endif
 
-/// The monitor of this system's network.
-enum SystemPath {
-    static func monitor() -> any PathMonitor {
-        #if os(Linux)
-            // A sandbox may forbid the socket.
-            RouteMonitor() ?? SilentMonitor()
-        #elseif canImport(Network)
-            FrameworkMonitor()
-        #else
-            SilentMonitor()
-        #endif
-    }
+/// The monitor of this system's network; `nil` if the system reports nothing. (A sandbox may forbid it.)
+func systemMonitor() -> (any PathMonitor)? {
+    #if os(Linux)
+        RouteMonitor()
+    #elseif canImport(Network)
+        FrameworkMonitor()
+    #else
+        nil
+    #endif
 }
 
 /// Reports the state of the system's network.
@@ -28,17 +25,7 @@ protocol PathMonitor: Sendable {
     func stop()
 }
 
-/// The monitor for a system that reports nothing.
-struct SilentMonitor: PathMonitor {
-    var initial: NetworkPath.Reading { .unknown }
-
-    func start(_ report: @escaping @Sendable (NetworkPath.Reading) -> Void) {}
-
-    func stop() {}
-}
-
 #if canImport(Network) && !os(Linux)
-    /// The monitor of the Network framework.
     final class FrameworkMonitor: PathMonitor {
         // NWPathMonitor is thread-safe, and its handler is set once, before it starts.
         private nonisolated(unsafe) let monitor = NWPathMonitor()

@@ -64,14 +64,14 @@ extension RequestRunner {
         var hop = sent
         var visited: [RedirectPolicy.Hop] = []
         var left = configuration.attemptTimeLimit
-        let wait = left.map { _ in ConnectionWait() }
+        let wait = left.map { _ in AttemptTrace() }
         while true {
             do {
                 guard let limit = left, let wait else { return try await send(hop, validate) }
                 let (began, waited) = (now, wait.total)
                 defer { left = max(limit + wait.total - waited - (now - began), .zero) }
                 // A transfer that the limit stops goes to the retry decision, which must know whether bytes were sent.
-                hop.task.trace = AttemptTrace(wait: wait)
+                hop.task.trace = wait
                 return try await stageRunner.run(
                     .transfer, limit: limit, of: configuration.attemptTimeLimit, besides: wait
                 ) { [hop] in try await self.send(hop, validate) }

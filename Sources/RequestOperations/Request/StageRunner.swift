@@ -20,7 +20,7 @@ struct StageRunner: Sendable {
     ///   - body: The stage.
     func run<Value: Sendable>(
         _ stage: RequestError.Stage, on queue: OperationQueue? = nil, limit: Duration?, of whole: Duration? = nil,
-        besides wait: ConnectionWait? = nil, _ body: @escaping @Sendable () async throws -> Value
+        besides wait: AttemptTrace? = nil, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         if let queue {
             return try await run(stage, limit: limit, of: whole, besides: wait) { try await queue.run(body) }
@@ -156,7 +156,7 @@ final class LimitAlarm: Sendable {
     }
 
     private let state: Locked<State>
-    private let wait: ConnectionWait?
+    private let wait: AttemptTrace?
     private let clock: RequestClock
     private let action: @Sendable () -> Void
 
@@ -171,7 +171,7 @@ final class LimitAlarm: Sendable {
     ///   - clock: The clock that measures the limit.
     ///   - action: Called once, unless the alarm is cancelled first. It must only resume or cancel.
     init(
-        after limit: Duration, besides wait: ConnectionWait?, on clock: RequestClock,
+        after limit: Duration, besides wait: AttemptTrace?, on clock: RequestClock,
         _ action: @escaping @Sendable () -> Void
     ) {
         self.wait = wait

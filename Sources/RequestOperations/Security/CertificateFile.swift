@@ -17,7 +17,6 @@ enum CertificateFile {
         }
     }
 
-    /// Whether a file has a certificate.
     static func hasCertificate(_ file: Data) -> Bool { certificates(in: file).contains { key(of: $0) != nil } }
 
     /// The file as PEM. A file in PEM, or without a certificate, stays unchanged.
@@ -41,7 +40,7 @@ enum CertificateFile {
 }
 
 /// Reads the elements of a DER encoding one after the other (ITU-T X.690). An encoding that is cut short has no more elements.
-private struct DERReader {
+struct DERReader {
     enum Tag: UInt8 {
         case sequence = 0x30
         case version = 0xA0

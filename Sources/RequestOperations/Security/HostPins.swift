@@ -278,21 +278,6 @@ struct PinCheck: Sendable {
     struct Certificate: Sendable, Hashable {
         let key: ServerPin
         let whole: ServerPin
-
-        init(key: ServerPin, whole: ServerPin) {
-            self.key = key
-            self.whole = whole
-        }
-
-        /// The pins of a certificate in DER; `nil` if the bytes are not a certificate.
-        ///
-        /// The bytes are those of a server. They are never searched for PEM: a field of a certificate may have the text of a
-        /// pinned one in it.
-        init?(der: Data) {
-            guard let key = CertificateFile.key(of: der) else { return nil }
-            self.init(
-                key: ServerPin(.key, SHA2.digest(of: key)), whole: ServerPin(.certificate, SHA2.digest(of: der)))
-        }
     }
 
     struct Verdict: Sendable, Hashable {
@@ -339,5 +324,16 @@ struct PinCheck: Sendable {
         }
         if isEnforced { verdict.failure = report(enforced) }
         return verdict
+    }
+}
+
+extension PinCheck.Certificate {
+    /// The pins of a certificate in DER; `nil` if the bytes are not a certificate.
+    ///
+    /// The bytes are those of a server. They are never searched for PEM: a field of a certificate may have the text of a
+    /// pinned one in it.
+    init?(der: Data) {
+        guard let key = CertificateFile.key(of: der) else { return nil }
+        self.init(key: ServerPin(.key, SHA2.digest(of: key)), whole: ServerPin(.certificate, SHA2.digest(of: der)))
     }
 }

@@ -88,13 +88,8 @@
 
         /// Whether the bytes are exactly one ASN.1 sequence (X.690), by its length.
         private static func isWhole(_ data: Data) -> Bool {
-            let bytes = [UInt8](data)
-            guard bytes.count > 2, bytes[0] == 0x30 else { return false }
-            guard bytes[1] >= 0x80 else { return bytes.count == 2 + Int(bytes[1]) }
-            let count = Int(bytes[1] & 0x7F)
-            guard (1...4).contains(count), bytes.count > 2 + count else { return false }
-            let length = bytes[2..<(2 + count)].reduce(0) { $0 << 8 | Int($1) }
-            return bytes.count == 2 + count + length
+            var file = DERReader(data)
+            return file.enter(.sequence) != nil && file.isAtEnd
         }
     }
 #endif

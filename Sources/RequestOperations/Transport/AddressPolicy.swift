@@ -10,21 +10,11 @@
 /// configuration.addresses = .publicOnly
 /// ```
 public struct AddressPolicy: Sendable, Hashable {
-    private enum Kind: Sendable, Hashable {
-        case any
-        case publicOnly
-    }
-
-    private let kind: Kind
-    /// Addresses that are allowed although ``publicOnly`` blocks them.
-    private var exceptions: [AddressRange] = []
-
-    private init(_ kind: Kind) {
-        self.kind = kind
-    }
+    /// Addresses that are allowed although ``publicOnly`` blocks them; `nil` if it is not in force.
+    private var exceptions: [AddressRange]?
 
     /// Allows all addresses.
-    public static let any = AddressPolicy(.any)
+    public static let any = AddressPolicy(exceptions: nil)
 
     /// Allows only addresses that the Internet routes to one host.
     ///
@@ -32,7 +22,7 @@ public struct AddressPolicy: Sendable, Hashable {
     /// loopback, private, link-local with the metadata services of clouds, shared, documentation, benchmarking, multicast and
     /// reserved ones. An IPv6 address that stands for an IPv4 address (`::ffff:0:0/96`, `64:ff9b::/96`, `2002::/16`) is judged
     /// by the IPv4 address.
-    public static let publicOnly = AddressPolicy(.publicOnly)
+    public static let publicOnly = AddressPolicy(exceptions: [])
 
     /// The policy with exceptions.
     ///
@@ -45,21 +35,19 @@ public struct AddressPolicy: Sendable, Hashable {
                 throw RequestError(
                     .badURL, stage: .process, reason: "\(text) is neither an address nor a range of addresses")
             }
-            policy.exceptions.append(range)
+            policy.exceptions?.append(range)
         }
         return policy
     }
 
     /// Whether a transport may connect to an address.
     func allows(_ address: IPAddress) -> Bool {
-        switch kind {
-        case .any: true
-        case .publicOnly: address.isPublic || exceptions.contains { $0.contains(address) }
-        }
+        guard let exceptions else { return true }
+        return address.isPublic || exceptions.contains { $0.contains(address) }
     }
 
     /// Whether no address needs to be looked at.
-    var allowsAll: Bool { kind == .any }
+    var allowsAll: Bool { exceptions == nil }
 }
 
 extension RequestError.Code {

@@ -30,6 +30,11 @@ package struct DescriptorShare: Sendable, Hashable {
     func allows(_ descriptor: Int32, isFirst: Bool = false, filesToOpen: Int = 0) -> Bool {
         Int64(descriptor) < bound - Int64(filesToOpen) || isFirst && Int64(descriptor) < lastBound
     }
+
+    /// Whether an `errno` says that the system has no more descriptors or memory.
+    static func isShortage(_ number: Int32) -> Bool {
+        [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number)
+    }
 }
 
 #if canImport(Glibc)
@@ -45,11 +50,6 @@ package struct DescriptorShare: Sendable, Hashable {
             var limit = rlimit()
             guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
             return Int64(clamping: limit.rlim_cur)
-        }
-
-        /// Whether an `errno` says that the system has no more descriptors or memory.
-        static func isShortage(_ number: Int32) -> Bool {
-            [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number)
         }
     }
 

@@ -47,7 +47,6 @@ final class HiddenFile: Sendable {
         return fstat(descriptor, &status) == 0 ? status : nil
     }
 
-    /// How many bytes are there.
     var size: Int64 { status.map { Int64($0.st_size) } ?? 0 }
 
     /// Whether the file is still at its path. Another process may have removed it, or put another file there.
@@ -128,13 +127,13 @@ final class HiddenFile: Sendable {
 ///
 /// A destination that is no regular file is a ``SpecialFile``. The transports let only one thread write at a time.
 final class FileSink: Sendable {
-    private let file: HiddenFile
+    let file: HiddenFile
     /// The path where the file ends.
     private let destination: String
 
     init(_ url: URL) throws {
         guard url.isFileURL else {
-            throw RequestError(.fileFailed, stage: .transfer, reason: "the destination's URL is not a file URL")
+            throw RequestError(.fileFailed, "the destination's URL is not a file URL")
         }
         destination = try Self.withoutLinks(url.path)
         var old = stat()
@@ -152,20 +151,13 @@ final class FileSink: Sendable {
         discard()
     }
 
-    /// Appends bytes, all of them.
-    func write(_ data: Data) throws {
-        try file.append(data)
-    }
-
-    /// See ``HiddenFile/endWriting(duplicate:)``.
-    func endWriting(duplicate: (Int32) -> Int32 = { dup($0) }) throws {
-        try file.endWriting(duplicate: duplicate)
-    }
-
-    /// Moves the file to its place.
+    /// Moves the file to its place, unless the calling Task is cancelled.
     ///
-    /// - Throws: A `RequestError` with the code `fileFailed`. The old file is then still there.
-    func finish() throws {
+    /// - Parameter duplicate: See ``HiddenFile/endWriting(duplicate:)``.
+    /// - Throws: A `RequestError` with the code `fileFailed`, or `CancellationError`. The old file is then still there.
+    func finish(duplicate: (Int32) -> Int32 = { dup($0) }) throws {
+        try file.endWriting(duplicate: duplicate)
+        try Task.checkCancellation()
         try file.replace(destination)
     }
 
@@ -196,7 +188,6 @@ final class FileSink: Sendable {
     private static let mostLinks = 40
 }
 
-/// Writes bytes, all of them.
 func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws {
     var rest = bytes
     while !rest.isEmpty {
@@ -213,13 +204,16 @@ extension RequestError {
     /// The system's error number that the error carries.
     var posixCode: POSIXError.Code? { (underlying as? POSIXError)?.code }
 
-    /// An error that carries the system's last error number (`errno`) for a destination.
-    static func fileFailed(_ verb: String) -> RequestError {
+    /// An error that carries the system's last error number (`errno`). A shortage of the process has a code of its own.
+    static func ofSystem(_ code: Code, _ what: String) -> RequestError {
         let number = errno
-        let isShort = number == EMFILE || number == ENFILE
         return RequestError(
-            isShort ? .outOfLocalResources : .fileFailed, stage: .transfer,
-            underlying: POSIXError.Code(rawValue: number).map { POSIXError($0) },
-            reason: "the destination cannot be \(verb): \(String(cString: strerror(number)))")
+            DescriptorShare.isShortage(number) ? .outOfLocalResources : code,
+            "\(what): \(String(cString: strerror(number)))",
+            underlying: POSIXError.Code(rawValue: number).map { POSIXError($0) })
+    }
+
+    static func fileFailed(_ verb: String) -> RequestError {
+        ofSystem(.fileFailed, "the destination cannot be \(verb)")
     }
 }

@@ -98,7 +98,7 @@ private struct MediaTypeScanner {
             let value = take { $0 != ";" }.trimmingTrailingSpace
             return value.isEmpty ? nil : (name, value)
         }
-        let value = quotedString()
+        let value = rest.takeQuotedText().value
         _ = take { $0 != ";" }
         return (name, value)
     }
@@ -110,7 +110,7 @@ private struct MediaTypeScanner {
         while true {
             let start = scanner.rest.startIndex
             while let scalar = scanner.rest.first, scalar != "," {
-                if scalar == "\"" { _ = scanner.quotedString() } else { scanner.rest.removeFirst() }
+                if scalar == "\"" { _ = scanner.rest.takeQuotedText() } else { scanner.rest.removeFirst() }
             }
             values.append(String(Substring(rest[start..<scanner.rest.startIndex])))
             guard scanner.skip(",") else { return values }
@@ -128,7 +128,7 @@ private struct MediaTypeScanner {
         while let scalar = rest.first {
             if scalar == "\"", areClosed {
                 var quoted = rest
-                areClosed = quoted.takeQuotedString() != nil
+                areClosed = quoted.takeQuotedText().isClosed
                 rest = areClosed ? quoted : rest.dropFirst()
             } else if !previous.isOfWord, setsCharset {
                 return true
@@ -150,17 +150,6 @@ private struct MediaTypeScanner {
         rest = rest.drop(while: \.isHTTPSpace)
         guard rest.popFirst() == "=", let value = rest.drop(while: \.isHTTPSpace).first else { return false }
         return value != ";" && value != ","
-    }
-
-    /// Takes a quoted string whose opening quotation mark comes next. If it is not closed, it is all of the rest.
-    private mutating func quotedString() -> String {
-        rest.removeFirst()
-        var value = String.UnicodeScalarView()
-        while let scalar = rest.popFirst(), scalar != "\"" {
-            // A backslash at the very end stands for itself.
-            value.append(scalar == "\\" ? rest.popFirst() ?? scalar : scalar)
-        }
-        return String(value)
     }
 }
 
@@ -193,23 +182,23 @@ extension Substring.UnicodeScalarView {
         return String(Substring(element))
     }
 
-    /// Takes a quoted string whose opening quotation mark comes first (RFC 9110, section 5.6.4); `nil` if it is not
-    /// closed.
-    mutating func takeQuotedString() -> String? {
+    /// Takes a quoted string whose opening quotation mark comes first (RFC 9110, section 5.6.4). If it is not closed, it is
+    /// all of the rest.
+    fileprivate mutating func takeQuotedText() -> (value: String, isClosed: Bool) {
         removeFirst()
         var value = String.UnicodeScalarView()
         while let scalar = popFirst() {
-            switch scalar {
-            case "\"":
-                return String(value)
-            case "\\":
-                guard let escaped = popFirst() else { return nil }
-                value.append(escaped)
-            default:
-                value.append(scalar)
-            }
+            if scalar == "\"" { return (String(value), true) }
+            // A backslash at the very end stands for itself.
+            value.append(scalar == "\\" ? popFirst() ?? scalar : scalar)
         }
-        return nil
+        return (String(value), false)
+    }
+
+    /// Takes a quoted string whose opening quotation mark comes first; `nil` if it is not closed.
+    mutating func takeQuotedString() -> String? {
+        let (value, isClosed) = takeQuotedText()
+        return isClosed ? value : nil
     }
 }
 

@@ -98,6 +98,55 @@ public struct BodyStream: Sendable {
     }
 }
 
+extension BodyStream {
+    /// Reads the source to its end, and passes on each piece that has bytes.
+    ///
+    /// The last piece of a declared length is passed on after the source has confirmed its end. The server must not take an
+    /// incomplete body for a complete one.
+    ///
+    /// - Throws: The source's own error, what `body` throws, `CancellationError`, and `unencodableBody` if the source gives more
+    ///   or fewer bytes than it declared.
+    func readAll(_ body: (Data) async throws -> Void) async throws {
+        func wrongLength(_ word: String) -> RequestError {
+            RequestError(.unencodableBody, "the body's source gave \(word) bytes than it declared")
+        }
+        let reader = try await open()
+        var total: Int64 = 0
+        var last: Data?
+        while let piece = try await reader.next() {
+            try Task.checkCancellation()
+            guard !piece.isEmpty else { continue }
+            total += Int64(piece.count)
+            if let length, total > length { throw wrongLength("more") }
+            if total == length { last = piece } else { try await body(piece) }
+        }
+        if let length, total < length { throw wrongLength("fewer") }
+        if let last { try await body(last) }
+    }
+}
+
+extension RequestBody {
+    /// The length of a file that can be a body. Only a regular file can. Another kind may block the thread that reads it and
+    /// that all transfers share.
+    ///
+    /// - Throws: A `RequestError` with the code `unencodableBody`.
+    static func length(ofFile file: URL) throws -> Int64 {
+        guard file.isFileURL else { throw RequestError(.unencodableBody, "the body's URL is not a file URL") }
+        var status = stat()
+        guard stat(file.path, &status) == 0, access(file.path, R_OK) == 0 else {
+            throw RequestError.ofSystem(.unencodableBody, "the body's file cannot be opened")
+        }
+        return try length(of: status)
+    }
+
+    static func length(of status: stat) throws -> Int64 {
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw RequestError(.unencodableBody, "the body's file is not a regular file")
+        }
+        return Int64(status.st_size)
+    }
+}
+
 // Unchecked: the stream is used only on its serial queue.
 private final class InputStreamSource: @unchecked Sendable {
     private let stream: InputStream
@@ -166,7 +215,7 @@ final class FileReader: @unchecked Sendable {
             try handle.close()
             return nil
         } catch {
-            throw RequestError(.unencodableBody, stage: .transfer, underlying: error, reason: "a file cannot be read")
+            throw RequestError(.unencodableBody, "a file cannot be read", underlying: error)
         }
     }
 

@@ -46,40 +46,38 @@ package enum RequestPreflight {
     ///   `allowsCellularAccess` set to `false`.
     static func checkRestrictions(of request: URLRequest) throws {
         guard request.cachePolicy != .returnCacheDataDontLoad else {
-            throw refused(
+            throw RequestError(
                 .unsupported, "the request may be answered from a cache alone, and the transport has no cache")
         }
         guard request.allowsCellularAccess else {
-            throw refused(.unsupported, "the transport cannot tell whether a connection goes over a cellular network")
+            throw RequestError(
+                .unsupported, "the transport cannot tell whether a connection goes over a cellular network")
         }
     }
 
     private static func check(_ request: URLRequest, schemes: Set<String>) throws {
-        guard let url = request.url else { throw refused(.badURL, "the request has no URL") }
-        guard let scheme = url.scheme else { throw refused(.badURL, "the URL is not absolute") }
+        guard let url = request.url else { throw RequestError(.badURL, "the request has no URL") }
+        guard let scheme = url.scheme else { throw RequestError(.badURL, "the URL is not absolute") }
         // We first look the scheme up as it is written: `lowercased()` makes a new string for each request.
         guard schemes.contains(scheme) || schemes.contains(scheme.lowercased()) else {
-            throw refused(.unsupportedScheme, "the transport does not support the scheme '\(scheme)'")
+            throw RequestError(.unsupportedScheme, "the transport does not support the scheme '\(scheme)'")
         }
-        guard url.host?.isEmpty == false || !needsHost(scheme) else { throw refused(.badURL, "the URL has no host") }
-        guard isToken(request.httpMethod ?? "GET") else { throw refused(.invalidField, "the method is not a token") }
-        for (name, value) in request.allHTTPHeaderFields ?? [:] {
-            guard isToken(name) else { throw refused(.invalidField, "a field's name is not a token") }
-            guard isFieldValue(value) else {
-                throw refused(.invalidField, "the value of '\(name)' has a CR, LF or NUL")
-            }
+        guard url.host?.isEmpty == false || !["http", "https"].contains(scheme.lowercased()) else {
+            throw RequestError(.badURL, "the URL has no host")
         }
+        try check(method: request.httpMethod ?? "GET")
+        for (name, value) in request.allHTTPHeaderFields ?? [:] { try check(field: name, value) }
     }
 
-    private static func needsHost(_ scheme: String) -> Bool {
-        switch scheme.lowercased() {
-        case "http", "https": true
-        default: false
-        }
+    static func check(method: String) throws {
+        guard isToken(method) else { throw RequestError(.invalidField, "the method is not a token") }
     }
 
-    private static func refused(_ code: RequestError.Code, _ reason: String) -> RequestError {
-        RequestError(code, stage: .transfer, reason: reason)
+    static func check(field name: String, _ value: String) throws {
+        guard isToken(name) else { throw RequestError(.invalidField, "a field's name is not a token") }
+        guard isFieldValue(value) else {
+            throw RequestError(.invalidField, "the value of '\(name)' has a CR, LF or NUL")
+        }
     }
 }
 

@@ -206,7 +206,7 @@ package struct HeaderBlock: Sendable {
             let line = bytes[start..<end]
             start = end + 1
             guard let first = line.first, !line.allSatisfy(\.isCarriageReturn) else { continue }
-            if first == .space || first == .tab {
+            if first.isSpaceOrTab {
                 if isInField { continuation(trimmed(line)) }
                 continue
             }
@@ -241,7 +241,6 @@ package struct HeaderBlock: Sendable {
 
 extension UInt8 {
     fileprivate static let space = UInt8(ascii: " ")
-    fileprivate static let tab = UInt8(ascii: "\t")
     fileprivate static let colon = UInt8(ascii: ":")
     fileprivate static let lineFeed = UInt8(ascii: "\n")
 
@@ -250,7 +249,9 @@ extension UInt8 {
     /// A byte that no field may contain. It is read as a space.
     fileprivate var isForbidden: Bool { isCarriageReturn || self == 0 }
 
-    fileprivate var isBlank: Bool { self == .space || self == .tab || isForbidden }
+    fileprivate var isBlank: Bool { isSpaceOrTab || isForbidden }
+
+    var isSpaceOrTab: Bool { self == 0x20 || self == 0x09 }
 }
 
 extension Sequence<UInt8> {

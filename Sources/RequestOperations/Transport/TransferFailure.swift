@@ -100,33 +100,16 @@ extension TransferFailure: CustomStringConvertible, LoggableError, OpaqueReflect
     }
 }
 
-/// Holds what a transport of this package knows about a cancelled transfer. The transport itself throws only a
-/// `CancellationError`.
+/// What a transport of this package notes about one attempt with a time limit.
 ///
-/// A time limit may have stopped the transfer. Then the operation must know whether anything was sent.
+/// It measures how long the attempt has waited for a connection that other requests make or use. This time counts toward no
+/// limit of the attempt. A transport says when such a wait begins and ends. The code that keeps the limit asks for the sum.
+///
+/// If the limit stops a transfer, the transport throws only a `CancellationError`. The operation learns here whether anything
+/// was sent.
 final class AttemptTrace: Sendable {
-    /// How long the attempt has waited for connections; `nil` if nothing needs to know.
-    let wait: ConnectionWait?
-    private let noted = Locked<TransferFailure?>(nil)
-
-    init(wait: ConnectionWait? = nil) {
-        self.wait = wait
-    }
-
-    /// The failure that was noted. Its error is a `CancellationError`.
-    var failure: TransferFailure? { noted.withLock { $0 } }
-
-    func note(_ failure: TransferFailure) {
-        noted.withLock { $0 = failure }
-    }
-}
-
-/// Measures how long one attempt has waited for a connection that other requests make or use.
-///
-/// This time counts toward no limit of the attempt. A transport says when such a wait begins and ends. The code that
-/// keeps the limit asks for the sum.
-final class ConnectionWait: Sendable {
     private struct State {
+        var failure: TransferFailure?
         var past: Int64 = 0
         /// When the current wait began; `nil` if there is none.
         var start: Int64?
@@ -154,6 +137,13 @@ final class ConnectionWait: Sendable {
             state.past += now - start
             state.start = nil
         }
+    }
+
+    /// The failure of a cancelled transfer, if it was noted. Its error is a `CancellationError`.
+    var failure: TransferFailure? { state.withLock { $0.failure } }
+
+    func note(_ failure: TransferFailure) {
+        state.withLock { $0.failure = failure }
     }
 
     /// The sum of all waits so far, including the current one.

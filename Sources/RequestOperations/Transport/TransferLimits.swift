@@ -77,8 +77,8 @@ public struct TransferLimits: Sendable, Hashable {
 
     // In an optional limit, the outer `nil` means that it was not set. The inner `nil` means that there is no limit.
     private var ownConnect: Duration??
-    private var ownIdle: Duration??
-    private var ownMaximumBodySize: Int??
+    fileprivate var ownIdle: Duration??
+    fileprivate var ownMaximumBodySize: Int??
     private var ownMaximumDecompressionRatio: Int??
     private var ownErrorBodyLimit: Int?
     private var ownErrorBodyTimeLimit: Duration?
@@ -115,22 +115,6 @@ public struct TransferLimits: Sendable, Hashable {
         return filled
     }
 
-    /// Sets the body limit that holds for a destination, unless one was set.
-    fileprivate mutating func fillMaximumBodySize(for destination: TransportTask.Destination) {
-        guard ownMaximumBodySize == nil else { return }
-        if case .memory = destination {
-            maximumBodySize = Self.defaultMaximumBodySize
-        } else {
-            maximumBodySize = nil
-        }
-    }
-
-    /// Sets the idle limit from the request's `timeoutInterval`, unless one was set.
-    fileprivate mutating func fillIdle(for request: URLRequest) {
-        guard ownIdle == nil, let timeout = request.ownTimeout else { return }
-        idle = timeout
-    }
-
     /// How many bytes of a rejected response a ``RequestError`` keeps.
     package static let keptErrorBody = 4 << 10
 }
@@ -143,8 +127,8 @@ extension TransportTask {
     /// destination.
     public var effectiveLimits: TransferLimits {
         var limits = limits
-        limits.fillIdle(for: request)
-        limits.fillMaximumBodySize(for: destination)
+        if limits.ownIdle == nil, let timeout = request.ownTimeout { limits.idle = timeout }
+        if limits.ownMaximumBodySize == nil, !destination.isMemory { limits.maximumBodySize = nil }
         return limits
     }
 }

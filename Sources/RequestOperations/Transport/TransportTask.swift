@@ -65,7 +65,7 @@ public struct TransportTask: Sendable {
     var isUpload: Bool {
         get {
             if isMadeAsUpload { return true }
-            guard case .memory = destination else { return false }
+            guard destination.isMemory else { return false }
             let type = request.value(forHTTPHeaderField: "Content-Type")
             return type?.hasPrefix("multipart/form-data") == true
         }
@@ -102,6 +102,8 @@ public struct TransportTask: Sendable {
         /// byte 0, with the task that `makeTask(for:)` makes for it. If a consumer adds up what it gets, make a new one
         /// there for each attempt.
         case stream(@Sendable (Data) async throws -> Void)
+
+        var isMemory: Bool { if case .memory = self { true } else { false } }
     }
 
     /// Who carries the task out.

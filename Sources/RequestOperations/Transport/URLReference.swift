@@ -77,12 +77,10 @@ struct URLReference {
 }
 
 extension UInt8 {
-    /// Whether the byte is an ASCII letter.
     var isLetter: Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
     }
 
-    /// Whether the byte is an ASCII digit.
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
     /// Whether the byte may follow the first letter of a scheme (RFC 3986, section 3.1).

@@ -105,10 +105,6 @@ import Testing
         #expect(monitor.stops.count == 1)
     }
 
-    @Test func `Where the system tells nothing the machine is reachable`() {
-        #expect(NetworkPath(watching: SilentMonitor()).reachability == .reachable(.other))
-    }
-
     @Test func `The path of the system says something`() async {
         var changes = NetworkPath.shared.changes.makeAsyncIterator()
         #expect(await changes.next() == NetworkPath.shared.reachability)

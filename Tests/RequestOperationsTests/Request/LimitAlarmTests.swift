@@ -7,13 +7,13 @@ import Testing
     private let clock = ManualClock()
     private let time = Locked<Int64>(0)
     private let rings = Locked(0)
-    private let wait: ConnectionWait
+    private let wait: AttemptTrace
 
     init() {
-        wait = ConnectionWait { [time] in time.withLock { $0 } }
+        wait = AttemptTrace { [time] in time.withLock { $0 } }
     }
 
-    private func alarm(besides wait: ConnectionWait?) -> LimitAlarm {
+    private func alarm(besides wait: AttemptTrace?) -> LimitAlarm {
         LimitAlarm(after: .seconds(10), besides: wait, on: RequestClock(clock)) { [rings] in rings.withLock { $0 += 1 }
         }
     }

@@ -7,7 +7,7 @@ import Testing
 
     @Test func `The file appears when it is whole`() throws {
         let sink = try FileSink(path.url)
-        try sink.write(Data("x".utf8))
+        try sink.file.append(Data("x".utf8))
         #expect(!path.exists)
         try sink.finish()
         #expect(path.exists)
@@ -15,7 +15,7 @@ import Testing
 
     @Test func `A finished file has all that was written`() throws {
         let sink = try FileSink(path.url)
-        for piece in ["one ", "two ", ""] { try sink.write(Data(piece.utf8)) }
+        for piece in ["one ", "two ", ""] { try sink.file.append(Data(piece.utf8)) }
         try sink.finish()
         #expect(try path.content == Data("one two ".utf8))
     }
@@ -33,7 +33,7 @@ import Testing
         let folder = try TemporaryFolder()
         do {
             let sink = try FileSink(folder.file("body"))
-            try sink.write(Data("half".utf8))
+            try sink.file.append(Data("half".utf8))
             #expect(try folder.names.count == 1)
         }
         #expect(try folder.names == [])
@@ -43,7 +43,7 @@ import Testing
         try Data("before".utf8).write(to: path.url)
         do {
             let sink = try FileSink(path.url)
-            try sink.write(Data("half".utf8))
+            try sink.file.append(Data("half".utf8))
             sink.discard()
         }
         #expect(try path.content == Data("before".utf8))
@@ -51,8 +51,8 @@ import Testing
 
     @Test func `Two of one destination do not meet`() throws {
         let (first, second) = (try FileSink(path.url), try FileSink(path.url))
-        try first.write(Data("first".utf8))
-        try second.write(Data("second".utf8))
+        try first.file.append(Data("first".utf8))
+        try second.file.append(Data("second".utf8))
         try first.finish()
         second.discard()
         #expect(try path.content == Data("first".utf8))
@@ -63,7 +63,7 @@ import Testing
         try Data("before".utf8).write(to: path.url)
         #expect(chmod(path.url.path, mode_t(mode)) == 0)
         let sink = try FileSink(path.url)
-        try sink.write(Data("after".utf8))
+        try sink.file.append(Data("after".utf8))
         try sink.finish()
         var status = stat()
         #expect(stat(path.url.path, &status) == 0 && Int(status.st_mode & 0o7777) == mode & 0o777)
@@ -71,12 +71,11 @@ import Testing
 
     @Test func `A whole file is finished though there is no descriptor left`() throws {
         let sink = try FileSink(path.url)
-        try sink.write(Data("all".utf8))
-        try sink.endWriting { _ in
+        try sink.file.append(Data("all".utf8))
+        try sink.finish { _ in
             errno = EMFILE
             return -1
         }
-        try sink.finish()
         #expect(try path.content == Data("all".utf8))
     }
 
@@ -84,7 +83,7 @@ import Testing
         try Data("before".utf8).write(to: path.url)
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path.url.path)
         let sink = try FileSink(path.url)
-        try sink.write(Data("after".utf8))
+        try sink.file.append(Data("after".utf8))
         try sink.finish()
         #expect(try path.content == Data("after".utf8))
         let attributes = try FileManager.default.attributesOfItem(atPath: path.url.path)
@@ -98,7 +97,7 @@ import Testing
         try FileManager.default.createSymbolicLink(
             atPath: folder.file("link").path, withDestinationPath: "target")
         let sink = try FileSink(folder.file("link"))
-        try sink.write(Data("x".utf8))
+        try sink.file.append(Data("x".utf8))
         try sink.finish()
         #expect(try Data(contentsOf: folder.file("target")) == Data("x".utf8))
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.file("link").path) == "target")

@@ -10,38 +10,22 @@
             case .finished(CURLE_OK): nil
             case .finished(let code): failure(code)
             case .stopped(let cause): failure(cause)
-            case nil: RequestError(.unknown, stage: .transfer, reason: "the transfer was not carried out")
+            case nil: RequestError(.unknown, "the transfer was not carried out")
             }
         }
 
         private func failure(_ cause: Cause) -> any Error {
-            func error(_ code: RequestError.Code, _ reason: String?) -> RequestError {
-                RequestError(code, stage: .transfer, reason: reason)
-            }
-            return switch cause {
+            switch cause {
             case .aborted: CancellationError()
-            case .connectLimit: error(.timedOut, "connecting took longer than \(Self.text(limits.connect))")
-            case .idleLimit: error(.timedOut, "no byte for \(Self.text(limits.idle))")
-            case .bodyTooLarge: error(.bodyTooLarge, "the body has more than \(limits.body ?? 0) bytes")
-            case .bodyExpands:
-                error(.bodyTooLarge, "decoding makes the body more than \(limits.ratio ?? 0) times as long")
-            case .headTooLarge:
-                error(
-                    .malformedResponse,
-                    "the head has more than \(HeadReader.limit) bytes or \(HeadReader.fieldLimit) fields")
-            case .headMalformed(let reason): error(.malformedResponse, reason)
-            case .contentBroken(let reason): error(.undecodableContent, reason)
-            case .drained: error(.unknown, "the rest of a rejected response was not read")
-            case .sourceFailed(let cause), .sinkFailed(let cause): cause
+            case .connectLimit:
+                RequestError(.timedOut, "connecting took longer than \(Duration.nanoseconds(limits.connect ?? 0))")
+            case .idleLimit: RequestError(.timedOut, "no byte for \(Duration.nanoseconds(limits.idle ?? 0))")
+            case .drained: RequestError(.unknown, "the rest of a rejected response was not read")
+            case .failed(let error): error
             case .replayRefused:
-                error(.connectionLost, "the connection ended before a response; the request may have been processed")
-            case .shortage(let reason): error(.outOfLocalResources, reason)
-            case .shutDown: error(.connectionLost, "the transport was shut down")
+                RequestError(
+                    .connectionLost, "the connection ended before a response; the request may have been processed")
             }
-        }
-
-        private static func text(_ nanoseconds: Int64?) -> String {
-            "\(Duration.nanoseconds(nanoseconds ?? 0))"
         }
 
         private func failure(_ code: CURLcode) -> RequestError {
@@ -63,8 +47,8 @@
                 default: headExcess(code, message)
                 }
             return RequestError(
-                meaning(of: code, message), stage: .transfer, underlying: CurlError(code),
-                reason: diagnosis ?? Redaction.message(message) + advice(on: message))
+                meaning(of: code, message), diagnosis ?? Redaction.message(message) + advice(on: message),
+                underlying: CurlError(code))
         }
 
         /// What helps against an issuer that is unknown.
@@ -78,6 +62,9 @@
             return "for HTTP/2, set CurlTransport.Configuration.httpVersions to .\(versions)"
         }
 
+        /// Whether a proxy may still have to answer.
+        private var mayAwaitProxy: Bool { phase == .connect && driver.settings.mayUseProxy }
+
         private func meaning(of code: CURLcode, _ message: String) -> RequestError.Code {
             switch code {
             case _ where CurlLibrary.lacksThread(message):
@@ -88,8 +75,8 @@
             case CURLE_UNSUPPORTED_PROTOCOL:
                 phase == .connect ? .unsupportedScheme : .malformedResponse
             // libcurl cannot read the head of a proxy's answer.
-            case CURLE_BAD_FUNCTION_ARGUMENT where phase == .connect && connection.hasSocket && driver.mayUseProxy,
-                CURLE_WEIRD_SERVER_REPLY where phase == .connect && connection.hasSocket && driver.mayUseProxy:
+            case CURLE_BAD_FUNCTION_ARGUMENT where mayAwaitProxy && connection.hasSocket,
+                CURLE_WEIRD_SERVER_REPLY where mayAwaitProxy && connection.hasSocket:
                 .proxyFailed
             case CURLE_BAD_FUNCTION_ARGUMENT where phase == .connect, CURLE_SETOPT_OPTION_SYNTAX, CURLE_NOT_BUILT_IN,
                 _ where phase == .connect && message.hasPrefix("Unsupported proxy"):
@@ -131,7 +118,7 @@
                 .pinningFailed
             case CURLE_PROXY:
                 proxyFailure(message)
-            case CURLE_RECV_ERROR where phase == .connect && driver.mayUseProxy:
+            case CURLE_RECV_ERROR where mayAwaitProxy:
                 .proxyFailed
             case CURLE_RECV_ERROR where phase == .body && message.contains("chunk"):
                 .truncatedBody
@@ -200,7 +187,7 @@
             if connection.refusedAddress != nil, !connection.hasSocket { return .addressNotAllowed }
             if isShortOfPorts { return .outOfLocalResources }
             let port = url.port ?? Origin.defaultPort(isSecure: isSecure)
-            if driver.mayUseProxy, let host = url.host, Self.isAboutProxy(message, ofRequestTo: host, port) {
+            if driver.settings.mayUseProxy, let host = url.host, Self.isAboutProxy(message, ofRequestTo: host, port) {
                 return .proxyFailed
             }
             return connection.triedReachable || !lastAddressIsUnreachable ? .cannotConnect : .notConnected

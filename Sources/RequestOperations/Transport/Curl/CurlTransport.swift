@@ -117,11 +117,13 @@
                 throw TransferFailure(CurlTransferTask.shutDownError, phase: .connect)
             }
             defer { drivers.release(task) }
-            let flow: CurlTransferTask
-            do { flow = try CurlTransferTask(task, driver: driver, submitted: submitted, onHead: onHead) } catch {
+            let transferTask: CurlTransferTask
+            do {
+                transferTask = try CurlTransferTask(task, driver: driver, submitted: submitted, onHead: onHead)
+            } catch {
                 throw TransferFailure(error, phase: .connect)
             }
-            return try await flow.run()
+            return try await transferTask.run()
         }
 
         /// Sends a request whose stream must be empty, after its source has confirmed that. libcurl would not ask the

@@ -56,6 +56,11 @@ public struct RequestError: Error, Sendable {
         attempts = []
     }
 
+    /// An error of a transport, in the stage ``Stage/transfer``.
+    init(_ code: Code, _ reason: String?, underlying: (any Error)? = nil) {
+        self.init(code, stage: .transfer, underlying: underlying, reason: reason)
+    }
+
     /// The stages of a request, in order.
     public enum Stage: String, Sendable, CaseIterable {
         /// The operation has not begun: it waits for its dependencies, or its conditions are evaluated.

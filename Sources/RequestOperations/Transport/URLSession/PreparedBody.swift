@@ -19,7 +19,7 @@ enum PreparedBody: Sendable {
         case .none: self = .none
         case .data(let data): self = .data(data)
         case .file(let url):
-            let length = try Self.length(of: url)
+            let length = try RequestBody.length(ofFile: url)
             self = length > 0 ? .file(url, length: length) : .data(Data())
         case .stream(let stream): self = try await Self.spool(stream)
         }
@@ -33,48 +33,15 @@ enum PreparedBody: Sendable {
         }
     }
 
-    /// The length of a file. Only a regular file is sent. Another kind may block the thread that reads it and that all
-    /// transfers share.
-    private static func length(of url: URL) throws -> Int64 {
-        do {
-            let values = try url.resolvingSymlinksInPath().resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
-            guard values.isRegularFile == true, let size = values.fileSize else {
-                throw unencodable(nil, "the body's file is not a regular file")
-            }
-            guard FileManager.default.isReadableFile(atPath: url.path) else {
-                throw unencodable(nil, "the body's file may not be read")
-            }
-            return Int64(size)
-        } catch let error as RequestError {
-            throw error
-        } catch {
-            throw unencodable(error, "the body's file cannot be read")
-        }
-    }
-
     /// Reads a stream in a separate Task. The source is code of the caller and may not notice a cancel. We then leave
     /// it behind. An error of the source is thrown unchanged.
     private static func spool(_ stream: BodyStream) async throws -> PreparedBody {
-        let answer = Answer<PreparedBody>()
-        let task = Task { answer.resume(with: await Result(catching: { try await read(stream) })) }
-        return try await withTaskCancellationHandler {
-            try await answer.value
-        } onCancel: {
-            task.cancel()
-            answer.resume(with: .failure(CancellationError()))
+        let noLimit: @Sendable (Duration) -> any Error = { _ in CancellationError() }
+        return try await TimeLimit.run(nil, on: ContinuousClock(), exceeded: noLimit) {
+            var spool = Spool()
+            try await stream.readAll { try spool.append($0) }
+            return try spool.finish()
         }
-    }
-
-    private static func read(_ stream: BodyStream) async throws -> PreparedBody {
-        let reader = try await stream.open()
-        var spool = Spool()
-        while let piece = try await reader.next() {
-            try Task.checkCancellation()
-            try spool.append(piece)
-            if let expected = stream.length, spool.length > expected { throw Self.wrongLength(expected) }
-        }
-        if let expected = stream.length, spool.length != expected { throw Self.wrongLength(expected) }
-        return try spool.finish()
     }
 
     /// Collects bytes in memory, and in a file when there are many.
@@ -103,22 +70,14 @@ enum PreparedBody: Sendable {
                 memory = Data()
                 return file
             } catch {
-                throw unencodable(error, "the body's stream could not be kept in the temporary folder")
+                throw RequestError(
+                    .unencodableBody, "the body's stream could not be kept in the temporary folder", underlying: error)
             }
         }
-    }
-
-    private static func wrongLength(_ expected: Int64) -> RequestError {
-        unencodable(nil, "the body's stream did not give the \(expected) bytes that it declared")
-    }
-
-    private static func unencodable(_ error: (any Error)?, _ reason: String) -> RequestError {
-        RequestError(.unencodableBody, stage: .transfer, underlying: error, reason: reason)
     }
 }
 
 extension URLSession {
-    /// Makes a task that sends a request with a body.
     func task(with request: URLRequest, _ body: PreparedBody) -> URLSessionTask {
         switch body {
         case .none: dataTask(with: request)
@@ -198,42 +157,36 @@ extension URLSession {
 /// released.
 ///
 /// One thread at a time appends to it. Another thread can read any part of it.
-// Unchecked: each handle is used by one side only, and each has its own offset.
-final class TemporaryFile: @unchecked Sendable {
-    let url: URL
-    private let writer: FileHandle
-    private let reader: FileHandle
+final class TemporaryFile: Sendable {
+    private let file: HiddenFile
+
+    var url: URL { URL(fileURLWithPath: file.path) }
 
     /// Makes an empty file.
     init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("RequestOperations-\(UUID().uuidString)")
-        guard
-            FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
-        else { throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: url.path]) }
-        writer = try FileHandle(forWritingTo: url)
-        reader = try FileHandle(forReadingFrom: url)
+        let folder = FileManager.default.temporaryDirectory
+        file = try HiddenFile(madeAt: HiddenFile.uniquePath(in: folder), isPrivate: true)
     }
 
     deinit {
-        // It does no harm if the file has been removed already.
-        try? FileManager.default.removeItem(at: url)
+        unlink(file.path)
     }
 
     func append(_ data: Data) throws {
-        try writer.write(contentsOf: data)
+        try file.append(data)
     }
 
     /// Reads a part of the file, in pieces of at most 64 KiB.
     func read(_ range: Range<Int>, _ body: (Data) async throws -> Void) async throws {
         var offset = range.lowerBound
         while offset < range.upperBound {
-            try reader.seek(toOffset: UInt64(offset))
-            guard let piece = try reader.read(upToCount: min(64 << 10, range.upperBound - offset)), !piece.isEmpty
-            else {
-                throw CocoaError(.fileReadCorruptFile, userInfo: [NSFilePathErrorKey: url.path])
+            var piece = Data(count: min(64 << 10, range.upperBound - offset))
+            let count = piece.withUnsafeMutableBytes {
+                pread(file.descriptor, $0.baseAddress, $0.count, off_t(offset))
             }
-            offset += piece.count
-            try await body(piece)
+            guard count > 0 else { throw RequestError.fileFailed("read") }
+            offset += count
+            try await body(piece.prefix(count))
         }
     }
 }

@@ -19,7 +19,7 @@ extension SessionTransfer {
         let ending: SessionTransferState.Ending
         do { ending = try await receiveBody() } catch { throw failure(error, head) }
         if let failure = failure(of: ending, head) { throw failure }
-        let (progress, body) = state.withLock { ($0.progress, $0.takeBody()) }
+        let (progress, body) = state.withLock { ($0.progress, $0.inbox.takeBody()) }
         task.onProgress?(progress)
         let file: URL? = if case .file(let url) = task.destination { url } else { nil }
         return TransportResponse(head: head, body: body, file: file, bodySize: progress.bytesReceived, timings: timings)
@@ -56,21 +56,14 @@ extension SessionTransfer {
     }
 
     private func write(to sink: FileSink) async throws -> SessionTransferState.Ending {
-        do {
-            // The Task writes what has arrived so far. After that the delegate side writes, in order.
-            while let pieces = state.withLock({ $0.handOver(to: sink) }) { try await pieces.deliver(to: sink.write) }
-            let ending = try await awaitEnd()
-            guard case .whole = ending else {
-                sink.discard()
-                return ending
-            }
-            try sink.endWriting()
-            try sink.finish()
-            return ending
-        } catch {
-            sink.discard()
-            throw error
+        defer { sink.discard() }
+        // The Task writes what has arrived so far. After that the delegate side writes, in order.
+        while let pieces = state.withLock({ $0.handOver(to: sink) }) {
+            try await pieces.deliver(to: sink.file.append)
         }
+        let ending = try await awaitEnd()
+        if case .whole = ending { try sink.finish() }
+        return ending
     }
 
     /// Waits for the end, and delivers the pieces of the body that come before it.

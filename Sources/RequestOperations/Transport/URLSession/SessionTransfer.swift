@@ -36,7 +36,7 @@ final class SessionTransfer: Sendable {
             let task = make(self)
             state.withLock { state in
                 state.wire = .running(task)
-                state.restartIdleTime()
+                state.lastActivity = .now
             }
             task.resume()
         }
@@ -68,7 +68,7 @@ final class SessionTransfer: Sendable {
 
     func receive(_ response: URLResponse) {
         let head = ResponseHead(response)
-        guard head.status == 0 || head.status >= 200 else { return state.withLock { $0.restartIdleTime() } }
+        guard head.status == 0 || head.status >= 200 else { return state.withLock { $0.lastActivity = .now } }
         let length = head.declaredLength
         guard update({ $0.receive(head, length: length) }) else { return }
         schedule(after: Self.headPatience) { transfer in transfer.update { $0.makeHeadDue() } }
@@ -86,16 +86,14 @@ final class SessionTransfer: Sendable {
                 try file.append(data)
                 if let sink = update({ $0.spilled(data.count, into: file) }) { write(data, to: sink) }
             } catch {
-                let failed = RequestError(
-                    .fileFailed, stage: .transfer, underlying: error,
-                    reason: "bytes that could not be delivered yet could not be kept in the temporary folder")
-                finish(.failed(failed, phase: .body))
+                let reason = "bytes that could not be delivered yet could not be kept in the temporary folder"
+                finish(.failed(RequestError(.fileFailed, reason, underlying: error), phase: .body))
             }
         }
     }
 
     private func write(_ data: Data, to sink: FileSink) {
-        do { try sink.write(data) } catch { finish(.failed(error, phase: .body)) }
+        do { try sink.file.append(data) } catch { finish(.failed(error, phase: .body)) }
     }
 
     func sent(_ total: Int64) {
@@ -112,7 +110,7 @@ final class SessionTransfer: Sendable {
                 let (failure, phase) = URLErrorClassification.failure(error, hasHead: state.head != nil)
                 state.finish(.failed(failure, phase: phase))
             } else if state.head == nil {
-                let missing = RequestError(.connectionLost, stage: .transfer, reason: "no response came")
+                let missing = RequestError(.connectionLost, "no response came")
                 state.finish(.failed(missing, phase: nil))
             } else {
                 state.finish(.whole)
@@ -142,7 +140,6 @@ final class SessionTransfer: Sendable {
 
     // MARK: The Task
 
-    /// Waits for the next event.
     func next() async -> SessionTransferState.Event {
         await withCheckedContinuation { continuation in
             let event = state.withLock { state in

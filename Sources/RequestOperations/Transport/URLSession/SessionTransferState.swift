@@ -7,12 +7,15 @@ struct SessionTransferState {
     var wire = Wire.idle
     /// The state of the response.
     private(set) var phase = Phase.awaitsHead
+    /// The last head that came.
+    private(set) var head: ResponseHead?
     /// How the transfer ended. The first ending counts.
     private(set) var end: Ending?
-    private(set) var inbox = Inbox()
+    var inbox = Inbox()
     private(set) var progress = TransferProgress()
     private(set) var firstByte: ContinuousClock.Instant?
-    private(set) var lastActivity = ContinuousClock.now
+    /// When something last moved, for the idle limit.
+    var lastActivity = ContinuousClock.now
 
     /// The continuation of the Task, if it waits for an event.
     var waiter: CheckedContinuation<Event, Never>?
@@ -40,11 +43,11 @@ struct SessionTransferState {
         case awaitsHead
         /// We hold the head back until the body is complete, large or overdue. So a small response costs only one
         /// wake-up.
-        case arrived(ResponseHead, isDue: Bool)
+        case arrived(isDue: Bool)
         /// The Task has the head and judges it.
-        case judging(ResponseHead)
-        case accepted(ResponseHead, Sink)
-        case rejected(ResponseHead, prefix: Data)
+        case judging
+        case accepted(Sink)
+        case rejected(prefix: Data)
     }
 
     /// Where an accepted body goes.
@@ -84,7 +87,7 @@ struct SessionTransferState {
 
     init(_ task: TransportTask, limits: TransferLimits, bytesToSend: Int64?) {
         self.limits = limits
-        keepsInMemory = if case .memory = task.destination { true } else { false }
+        keepsInMemory = task.destination.isMemory
         lastReport = task.onProgress == nil ? nil : .now
         progress.bytesToSend = bytesToSend
         reported = progress
@@ -101,7 +104,8 @@ struct SessionTransferState {
         case .awaitsHead, .arrived:
             firstByte = firstByte ?? lastActivity
             let isDue = (length ?? 0) > Inbox.eagerSize
-            phase = .arrived(head, isDue: isDue)
+            phase = .arrived(isDue: isDue)
+            self.head = head
             inbox = Inbox()
             progress.bytesReceived = 0
             progress.bytesToReceive = length
@@ -115,19 +119,17 @@ struct SessionTransferState {
         lastActivity = .now
         guard end == nil else { return .none }
         progress.bytesReceived += Int64(data.count)
-        if case .rejected(let head, let prefix) = phase {
-            phase = .rejected(head, prefix: prefix + data.prefix(max(limits.keptErrorBody - prefix.count, 0)))
+        if case .rejected(let prefix) = phase {
+            phase = .rejected(prefix: prefix + data.prefix(max(limits.keptErrorBody - prefix.count, 0)))
             if progress.bytesReceived > Int64(limits.errorBodyLimit) { end = .cut }
             return .none
         }
         if let maximum = limits.maximumBodySize, progress.bytesReceived > Int64(maximum) {
-            end = .failed(RequestError.bodyTooLarge(maximum), phase: .body)
+            end = .failed(RequestError(.bodyTooLarge, "the body is larger than \(maximum) bytes"), phase: .body)
             return .none
         }
-        if case .accepted(_, .file(let sink)) = phase { return .write(data, sink) }
-        if case .arrived(let head, isDue: false) = phase, progress.bytesReceived >= Inbox.eagerSize {
-            phase = .arrived(head, isDue: true)
-        }
+        if case .accepted(.file(let sink)) = phase { return .write(data, sink) }
+        if progress.bytesReceived >= Inbox.eagerSize { makeHeadDue() }
         guard keepsInMemory || inbox.hasRoom else { return .spill(data, into: inbox.file) }
         inbox.append(data)
         return .none
@@ -138,7 +140,7 @@ struct SessionTransferState {
     /// The body may have been handed over while those bytes were written. Then these bytes would stay unread in the
     /// temporary file. In that case this returns the file to which the caller must write them.
     mutating func spilled(_ count: Int, into file: TemporaryFile) -> FileSink? {
-        if case .accepted(_, .file(let sink)) = phase { return end == nil ? sink : nil }
+        if case .accepted(.file(let sink)) = phase { return end == nil ? sink : nil }
         inbox.spilled(count, into: file)
         return nil
     }
@@ -153,12 +155,7 @@ struct SessionTransferState {
     }
 
     mutating func makeHeadDue() {
-        if case .arrived(let head, _) = phase { phase = .arrived(head, isDue: true) }
-    }
-
-    /// Notes that something moved, for the idle limit only.
-    mutating func restartIdleTime() {
-        lastActivity = .now
+        if case .arrived = phase { phase = .arrived(isDue: true) }
     }
 
     /// Keeps an alarm until the end. Returns `false` if the transfer is closed and the alarm is not needed.
@@ -180,7 +177,7 @@ struct SessionTransferState {
         let idle = lastActivity.duration(to: .now)
         guard idle >= limit else { return limit - idle }
         end = .failed(
-            RequestError(.timedOut, stage: .transfer, reason: "no byte was sent or received for \(limit)"), phase: nil)
+            RequestError(.timedOut, "no byte was sent or received for \(limit)"), phase: nil)
         return nil
     }
 
@@ -192,12 +189,12 @@ struct SessionTransferState {
         switch phase {
         case .awaitsHead:
             return end.map(Event.ended)
-        case .arrived(let head, let isDue):
+        case .arrived(let isDue):
             if case .cancelled = end { return .ended(.cancelled) }
-            guard isDue || end != nil else { return nil }
-            phase = .judging(head)
+            guard let head, isDue || end != nil else { return nil }
+            phase = .judging
             return .head(head)
-        case .accepted(_, .consumer):
+        case .accepted(.consumer):
             if case .cancelled = end { return .ended(.cancelled) }
             if let pieces = inbox.take() { return .pieces(pieces) }
             return end.map(Event.ended)
@@ -208,7 +205,7 @@ struct SessionTransferState {
 
     /// Decides where the body goes.
     mutating func accept(_ sink: Sink) {
-        if let head { phase = .accepted(head, sink) }
+        phase = .accepted(sink)
     }
 
     /// Hands an accepted body over to the delegate side. If the Task must write some bytes first, it returns those and
@@ -221,18 +218,10 @@ struct SessionTransferState {
 
     /// Drops the body. Returns whether the rest of the body must still be read.
     mutating func reject() -> Bool {
-        guard let head else { return false }
-        phase = .rejected(head, prefix: inbox.prefix(max(limits.keptErrorBody, 0)))
+        phase = .rejected(prefix: inbox.prefix(max(limits.keptErrorBody, 0)))
         inbox = Inbox()
         if limits.errorBodyLimit == 0 || progress.bytesReceived > Int64(limits.errorBodyLimit) { finish(.cut) }
         return end == nil
-    }
-
-    var head: ResponseHead? {
-        switch phase {
-        case .awaitsHead: nil
-        case .arrived(let head, _), .judging(let head), .accepted(let head, _), .rejected(let head, _): head
-        }
     }
 
     /// How far the transfer came, as far as URLSession shows it.
@@ -243,11 +232,7 @@ struct SessionTransferState {
     }
 
     var bodyPrefix: Data {
-        if case .rejected(_, let prefix) = phase { prefix } else { Data() }
-    }
-
-    mutating func takeBody() -> Data {
-        inbox.takeBody()
+        if case .rejected(let prefix) = phase { prefix } else { Data() }
     }
 
     private mutating func nextReport() -> TransferProgress? {
@@ -257,12 +242,6 @@ struct SessionTransferState {
         lastReport = now
         reported = progress
         return progress
-    }
-}
-
-extension RequestError {
-    static func bodyTooLarge(_ maximum: Int) -> RequestError {
-        RequestError(.bodyTooLarge, stage: .transfer, reason: "the body is larger than \(maximum) bytes")
     }
 }
 

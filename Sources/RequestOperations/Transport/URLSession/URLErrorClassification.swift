@@ -18,100 +18,69 @@ enum URLErrorClassification {
         // Another party cancelled the task. We pass the error on unchanged, so the operation ends as cancelled too.
         guard error.code != .cancelled else { return (error, nil) }
         let text = (error as NSError).userInfo[NSLocalizedDescriptionKey] as? String ?? ""
-        var found = meaning(of: text) ?? meaning(of: error)
-        if found.code == .truncatedBody, !hasHead { found.code = .connectionLost }
-        return (
-            RequestError(found.code, stage: .transfer, underlying: error, reason: found.reason),
-            found.isBeforeSending ? .connect : nil
-        )
+        guard let found = texts.first(where: { $0.value.contains(where: text.contains) }) else {
+            return failure(byCodeOf: error)
+        }
+        let code = found.key == .truncatedBody && !hasHead ? .connectionLost : found.key
+        let isUnsent = code == .timedOut ? text.contains("onnect") : codesOfUnsent.contains(code)
+        return (RequestError(code, text, underlying: error), isUnsent ? .connect : nil)
     }
 
-    private struct Meaning {
-        var code: RequestError.Code
-        /// Whether surely nothing was sent.
-        var isBeforeSending = false
-        var reason: String?
-        /// Texts of libcurl (7.81 to 8.x, OpenSSL or GnuTLS), of which an error has one.
-        var fragments: [String] = []
-    }
-
-    private static func meaning(of text: String) -> Meaning? {
-        guard var found = texts.first(where: { $0.fragments.contains(where: text.contains) }) else { return nil }
-        if found.code == .timedOut { found.isBeforeSending = text.contains("onnect") }
-        found.reason = text
-        return found
-    }
-
-    private static func meaning(of error: URLError) -> Meaning {
+    private static func failure(byCodeOf error: URLError) -> (any Error, TransferFailure.Phase?) {
         switch error.code {
         case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory:
-            return Meaning(code: .unencodableBody, isBeforeSending: true, reason: "the file of the body cannot be read")
+            let reason = "the file of the body cannot be read"
+            return (RequestError(.unencodableBody, reason, underlying: error), .connect)
         case .badURL where error.failingURL?.host?.contains(":") == true:
-            return Meaning(
-                code: .unsupported, isBeforeSending: true,
-                reason: "Foundation on Linux cannot request an IPv6 literal; use CurlTransport or a host name")
-        case .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .notConnectedToInternet, .dataNotAllowed,
-            .internationalRoamingOff, .callIsActive, .badURL, .unsupportedURL, .secureConnectionFailed,
-            .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
-            .serverCertificateHasUnknownRoot:
-            return Meaning(code: RequestError.Code(error), isBeforeSending: true)
+            let reason = "Foundation on Linux cannot request an IPv6 literal; use CurlTransport or a host name"
+            return (RequestError(.unsupported, reason, underlying: error), .connect)
         default:
-            return Meaning(code: RequestError.Code(error))
+            let code = RequestError.Code(error)
+            return (RequestError(code, nil, underlying: error), codesOfUnsent.contains(code) ? .connect : nil)
         }
     }
 
-    private static let texts = [
-        Meaning(
-            code: .proxyFailed, isBeforeSending: true,
-            fragments: [
-                "resolve proxy", "CONNECT tunnel failed", "from proxy after CONNECT", "Proxy CONNECT",
-                "SOCKS5 ", "SOCKS4 ", "SOCKS response", "connection to proxy closed",
-            ]),
-        Meaning(code: .cannotResolveHost, isBeforeSending: true, fragments: ["resolve host"]),
-        Meaning(
-            code: .clientCertificateRejected,
-            fragments: ["certificate required", "alert bad certificate", "alert certificate"]),
-        Meaning(
-            code: .untrustedCertificate, isBeforeSending: true,
-            fragments: [
-                "certificate problem", "certificate subject name", "certificate verification failed",
-                "certificate has expired", "self-signed certificate", "self signed certificate", "issuer certificate",
-                "Peer certificate", "peer certificate",
-            ]),
-        Meaning(
-            code: .undecodableContent,
-            fragments: ["content unencoding", "content encoding", "Unrecognized or bad HTTP Content"]),
-        Meaning(
-            code: .malformedResponse,
-            fragments: [
-                "writing header", "HTTP/0.9", "HTTP version", "HTTP/1 subversion", "in HTTP response",
-                "Invalid status line", "Weird server reply", "Content-Length", "Unsolicited Transfer-Encoding",
-                "Invalid Transfer-Encoding", "Nul byte in", "NUL byte in", "Carriage return found", "response headers",
-                "without colon", "Multiple Location", "grew larger than allowed", "Lying server", "Reject response",
-                "listed after chunked",
-            ]),
-        Meaning(
-            code: .truncatedBody,
-            fragments: [
-                "transfer closed with", "bytes missing", "in chunked-encoding", "chunk hex-length", "chunk size",
-            ]),
-        Meaning(
-            code: .connectionLost,
-            fragments: [
-                "SSL_read", "SSL_write", "Recv failure", "Send failure", "Empty reply", "Failure when receiving",
-                "Failed sending", "HTTP/2 stream", "HTTP2 framing", "HTTP2 data", "nghttp2 shuts down",
-                "Connection died", "data rewind", "rewinding of", "annot rewind",
-            ]),
-        Meaning(
-            code: .secureConnectionFailed, isBeforeSending: true,
-            fragments: ["SSL connect", "SSL_connect", "TLS connect", "handshake", "SSL routines"]),
-        Meaning(code: .timedOut, fragments: ["timed out", "Timeout", "timeout"]),
-        Meaning(
-            code: .cannotConnect, isBeforeSending: true,
-            fragments: [
-                "Failed to connect", "Couldn't connect", "Could not connect", "Connection refused", "No route to host",
-                "is unreachable", "open socket", "create socket",
-            ]),
-        Meaning(code: .unencodableBody, fragments: ["aborted by", "read function", "local data"]),
+    /// The codes of failures before anything was sent.
+    private static let codesOfUnsent: Set<RequestError.Code> = [
+        .proxyFailed, .cannotResolveHost, .untrustedCertificate, .secureConnectionFailed, .cannotConnect, .notConnected,
+        .badURL, .unsupportedScheme,
+    ]
+
+    /// Texts of libcurl (7.81 to 8.x, OpenSSL or GnuTLS).
+    private static let texts: KeyValuePairs<RequestError.Code, [String]> = [
+        .proxyFailed: [
+            "resolve proxy", "CONNECT tunnel failed", "from proxy after CONNECT", "Proxy CONNECT",
+            "SOCKS5 ", "SOCKS4 ", "SOCKS response", "connection to proxy closed",
+        ],
+        .cannotResolveHost: ["resolve host"],
+        .clientCertificateRejected: ["certificate required", "alert bad certificate", "alert certificate"],
+        .untrustedCertificate: [
+            "certificate problem", "certificate subject name", "certificate verification failed",
+            "certificate has expired", "self-signed certificate", "self signed certificate", "issuer certificate",
+            "Peer certificate", "peer certificate",
+        ],
+        .undecodableContent: ["content unencoding", "content encoding", "Unrecognized or bad HTTP Content"],
+        .malformedResponse: [
+            "writing header", "HTTP/0.9", "HTTP version", "HTTP/1 subversion", "in HTTP response",
+            "Invalid status line", "Weird server reply", "Content-Length", "Unsolicited Transfer-Encoding",
+            "Invalid Transfer-Encoding", "Nul byte in", "NUL byte in", "Carriage return found", "response headers",
+            "without colon", "Multiple Location", "grew larger than allowed", "Lying server", "Reject response",
+            "listed after chunked",
+        ],
+        .truncatedBody: [
+            "transfer closed with", "bytes missing", "in chunked-encoding", "chunk hex-length", "chunk size",
+        ],
+        .connectionLost: [
+            "SSL_read", "SSL_write", "Recv failure", "Send failure", "Empty reply", "Failure when receiving",
+            "Failed sending", "HTTP/2 stream", "HTTP2 framing", "HTTP2 data", "nghttp2 shuts down",
+            "Connection died", "data rewind", "rewinding of", "annot rewind",
+        ],
+        .secureConnectionFailed: ["SSL connect", "SSL_connect", "TLS connect", "handshake", "SSL routines"],
+        .timedOut: ["timed out", "Timeout", "timeout"],
+        .cannotConnect: [
+            "Failed to connect", "Couldn't connect", "Could not connect", "Connection refused", "No route to host",
+            "is unreachable", "open socket", "create socket",
+        ],
+        .unencodableBody: ["aborted by", "read function", "local data"],
     ]
 }

@@ -21,7 +21,7 @@
 /// On every platform, because URLSession does not report it or has no setting for it:
 ///
 /// - A task with a ``TransportTask/trust`` fails with ``RequestError/Code/unsupported``. The session and its delegate
-///   decide whom to trust. On Apple's platforms, a ``Delegate`` can have pins.
+///   decide whom to trust. On Apple's platforms, a `Delegate` can have pins.
 /// - There is no separate connect limit. Until the first byte of a response, the idle limit runs from the start.
 /// - Field order, repeated fields and the protocol version are lost. Only ``TransferTimings/firstByte``,
 ///   ``TransferTimings/total`` and ``TransferTimings/bytesSent`` are measured.
@@ -93,7 +93,7 @@ public final class URLSessionTransport: Transport {
     #if canImport(Darwin)
         /// Makes a transport over a session of yours. This is for Apple's platforms only.
         ///
-        /// If the session's delegate is not a ``Delegate``, each task of the transport gets one. Your delegate is then
+        /// If the session's delegate is not a `Delegate`, each task of the transport gets one. Your delegate is then
         /// still asked for credentials and about the trust of servers, but it gets no responses. A session whose delegate
         /// queue is concurrent is refused: each request fails with ``RequestError/Code/unsupported``. Do not invalidate
         /// the session while requests are made.
@@ -189,13 +189,12 @@ public final class URLSessionTransport: Transport {
         _ session: URLSession, _ request: URLRequest,
         _ makeTask: @escaping @Sendable (URLSession, URLRequest) throws -> URLSessionTask
     ) async throws -> URLSessionTask {
-        let result = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(returning: Result { try makeTask(session, request) })
-            }
-        }
         let task: URLSessionTask
-        do { task = try result.get() } catch { throw TransferFailure(error, phase: .connect) }
+        do {
+            task = try await DispatchQueue.global().run { try makeTask(session, request) }
+        } catch {
+            throw TransferFailure(error, phase: .connect)
+        }
         guard task is URLSessionDataTask, task.state == .suspended else {
             SessionTaskQueue.async { SessionTaskQueue.cancel(task) }
             throw unsupported("a custom session task must be a data or an upload task that was not resumed")
@@ -249,8 +248,7 @@ public final class URLSessionTransport: Transport {
         do {
             let body = try await PreparedBody(task.body)
             if (task.request.httpMethod ?? "GET") == "GET", let length = body.length, length > 0 {
-                throw RequestError(
-                    .unsupported, stage: .transfer, reason: "URLSession does not send a GET with a body")
+                throw RequestError(.unsupported, "URLSession does not send a GET with a body")
             }
             return body
         } catch {
@@ -270,13 +268,12 @@ public final class URLSessionTransport: Transport {
     private static let invalidatedSentence = "the session has been invalidated"
 
     private static func unsupported(_ sentence: String) -> TransferFailure {
-        TransferFailure(RequestError(.unsupported, stage: .transfer, reason: sentence), phase: .connect)
+        TransferFailure(RequestError(.unsupported, sentence), phase: .connect)
     }
 
     private static func deadConnection(_ transfer: SessionTransfer) -> TransferFailure {
         TransferFailure(
-            RequestError(
-                .connectionLost, stage: .transfer, reason: "a kept connection ended before a response came"),
+            RequestError(.connectionLost, "a kept connection ended before a response came"),
             phase: .head, connectionWasReused: true, timings: transfer.timings)
     }
 }

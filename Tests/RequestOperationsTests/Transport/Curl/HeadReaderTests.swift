@@ -76,14 +76,14 @@
                 Array((line + "\r\n").utf8).withUnsafeBytes { reader.add($0) }
             }
             #expect(results.count { $0 == .more } == HeadReader.fieldLimit + 1)
-            #expect(results.last == .tooLarge)
+            #expect(results.last == .malformed(HeadReader.tooLarge))
         }
 
         @Test func `All heads together have a limit`() {
             var reader = HeadReader()
             _ = Array("HTTP/1.1 103 Early\r\n".utf8).withUnsafeBytes { reader.add($0) }
             let line = [UInt8](repeating: UInt8(ascii: "a"), count: HeadReader.limit)
-            #expect(line.withUnsafeBytes { reader.add($0) } == .tooLarge)
+            #expect(line.withUnsafeBytes { reader.add($0) } == .malformed(HeadReader.tooLarge))
         }
     }
 #endif

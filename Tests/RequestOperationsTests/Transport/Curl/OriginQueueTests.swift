@@ -17,10 +17,9 @@
         private static func transfer(
             _ url: String, _ driver: CurlDriver, _ isNew: Bool, submitted: Int64 = 0
         ) throws -> CurlTransfer {
-            let request = try CurlRequest(URLRequest(url: try #require(URL(string: url))))
-            return CurlTransfer(
-                driver: driver, easy: driver.handles.take(), request: request, limits: .init(TransferLimits()),
-                upload: nil, wantsNewConnection: isNew, wantsProgress: false, submitted: submitted)
+            var task = TransportTask(URLRequest(url: try #require(URL(string: url))))
+            task.wantsNewConnection = isNew
+            return try CurlTransferTask(task, driver: driver, submitted: submitted, onHead: { _ in }).transfer
         }
 
         /// A queue that all transfers have entered, in this order.
@@ -28,8 +27,8 @@
             of transfers: [CurlTransfer], connections: Int = 0, isHTTP2: Bool? = nil
         ) -> OriginQueue {
             let queue = OriginQueue(of: transfers[0], mayShare: true)
-            for _ in 0..<connections { queue.noteConnection() }
-            if let isHTTP2 { queue.noteAnswer(isHTTP2: isHTTP2) }
+            for _ in 0..<connections { queue.connections += 1 }
+            if let isHTTP2 { queue.speaksHTTP2 = isHTTP2 }
             for transfer in transfers { queue.enter(transfer) }
             return queue
         }
@@ -49,7 +48,7 @@
             let transfers = try Self.transfers(5)
             let queue = Self.queue(of: transfers)
             #expect(Self.takeAll(queue).count == 1 && transfers[0].place == .submitted(until: nil))
-            queue.noteConnection()
+            queue.connections += 1
             queue.noteSent(transfers[0], at: 1)
             #expect(Self.takeAll(queue).count == 4)
         }
@@ -114,7 +113,7 @@
             let transfers = try Self.transfers(103)
             let queue = Self.queue(of: transfers, connections: 1, isHTTP2: true)
             #expect(Self.takeAll(queue).count == 101)
-            queue.noteConnection()
+            queue.connections += 1
             #expect(Self.takeAll(queue).count == 2)
         }
 

@@ -43,7 +43,7 @@
 
             /// Whether a body has been held back since its head was not answered.
             var waitsForAnswer: Bool {
-                if case .unanswered(_, let isPaused) = state { isPaused } else { false }
+                if case .unanswered(let isPaused) = state { isPaused } else { false }
             }
 
             private var state: CurlTransferState.State { flow.transfer.exchange.withLock { $0.state } }

@@ -8,13 +8,14 @@
     struct SystemRootsTests {
         @Test func `The folder is left out where there is a file that is kept once it is read`() {
             let file = SecureServers.shared.file("ca.pem").path
-            #expect(SystemRoots(file: file, keepsFile: true) == .fileAlone)
-            #expect(SystemRoots(file: file, keepsFile: false) == .asBuilt)
-            #expect(SystemRoots(file: file + ".none", keepsFile: true) == .asBuilt)
-            #expect(SystemRoots(file: nil, keepsFile: true) == .asBuilt)
+            let built = SystemRoots(file: file, folder: "/d")
+            #expect(built.fileAlone(isKept: true) == SystemRoots(file: file))
+            #expect(built.fileAlone(isKept: false) == nil)
+            #expect(SystemRoots(file: file + ".none", folder: "/d").fileAlone(isKept: true) == nil)
+            #expect(SystemRoots(folder: "/d").fileAlone(isKept: true) == nil)
         }
 
-        @Test(.enabled(if: CurlLibrary.keepsRoots && SystemRoots.present != .asBuilt))
+        @Test(.enabled(if: CurlLibrary.keepsRoots && SystemRoots.given != nil))
         func `The roots of the system are not read anew for each connection`() async throws {
             let port = try #require(SecureServers.shared.url(.http2).port)
             await #expect(processExitsWith: .success) { [port = port as Int] in
@@ -38,35 +39,27 @@
         @Test func `The environment names the roots, and the bundle of curl comes first`() {
             #expect(SystemRoots(in: [:]) == nil)
             #expect(SystemRoots(in: ["SSL_CERT_FILE": "", "SSL_CERT_DIR": "", "CURL_CA_BUNDLE": ""]) == nil)
-            #expect(SystemRoots(in: ["SSL_CERT_FILE": "/f"]) == .named(file: "/f", folder: nil))
-            #expect(SystemRoots(in: ["SSL_CERT_DIR": "/d"]) == .named(file: nil, folder: "/d"))
-            #expect(SystemRoots(in: ["SSL_CERT_FILE": "/f", "SSL_CERT_DIR": "/d"]) == .named(file: "/f", folder: "/d"))
+            #expect(SystemRoots(in: ["SSL_CERT_FILE": "/f"]) == SystemRoots(file: "/f"))
+            #expect(SystemRoots(in: ["SSL_CERT_DIR": "/d"]) == SystemRoots(folder: "/d"))
+            let both = SystemRoots(file: "/f", folder: "/d")
+            #expect(SystemRoots(in: ["SSL_CERT_FILE": "/f", "SSL_CERT_DIR": "/d"]) == both)
             let all = ["CURL_CA_BUNDLE": "/b", "SSL_CERT_FILE": "/f", "SSL_CERT_DIR": "/d"]
-            #expect(SystemRoots(in: all) == .named(file: "/b", folder: nil))
+            #expect(SystemRoots(in: all) == SystemRoots(file: "/b"))
         }
 
-        private static let built = SystemRoots.Places(file: "/f", folder: "/d")
+        private static let built = SystemRoots(file: "/f", folder: "/d")
 
         @Test(
             arguments: [
-                (SystemRoots.asBuilt, built, ["/f", "/d"], false, built),
-                (.fileAlone, built, ["/f", "/d"], false, built),
-                (.asBuilt, built, ["/f", "/d"], true, .init(file: nil, folder: "/d")),
-                (.asBuilt, built, ["/f"], true, .init(file: "/f", folder: nil)),
-                (.asBuilt, built, ["/d"], true, .init(file: nil, folder: "/d")),
-                (.asBuilt, built, [], true, .init(file: nil, folder: nil)),
-                (.asBuilt, .init(file: "/f", folder: nil), ["/f"], true, .init(file: "/f", folder: nil)),
-                (.asBuilt, .init(file: nil, folder: nil), [], true, .init(file: nil, folder: nil)),
-                (.named(file: "/n", folder: nil), built, ["/f", "/d"], true, .init(file: "/n", folder: nil)),
-                (.named(file: nil, folder: "/n"), built, ["/f", "/d"], true, .init(file: nil, folder: "/n")),
-                (.named(file: "/n", folder: "/m"), built, [], true, .init(file: "/n", folder: "/m")),
-            ] as [(SystemRoots, SystemRoots.Places, Set<String>, Bool, SystemRoots.Places)])
-        func `Roots beside others are where they can be read, or where the environment says`(
-            present: SystemRoots, built: SystemRoots.Places, readable: Set<String>, isWhole: Bool,
-            expected: SystemRoots.Places
+                (built, ["/f", "/d"], false, built), (built, ["/f", "/d"], true, SystemRoots(folder: "/d")),
+                (built, ["/f"], true, SystemRoots(file: "/f")), (built, ["/d"], true, SystemRoots(folder: "/d")),
+                (built, [], true, SystemRoots()), (SystemRoots(), [], true, SystemRoots()),
+                (SystemRoots(file: "/f"), ["/f"], true, SystemRoots(file: "/f")),
+            ] as [(SystemRoots, Set<String>, Bool, SystemRoots)])
+        func `Roots beside others are where they can be read`(
+            built: SystemRoots, readable: Set<String>, isWhole: Bool, expected: SystemRoots
         ) {
-            let places = present.placesBesideOthers(built, canRead: readable.contains) { _, _ in isWhole }
-            #expect(places == expected)
+            #expect(built.besideOthers(canRead: readable.contains) { _, _ in isWhole } == expected)
         }
 
         @Test func `The roots of the system are those that the environment names`() async throws {
@@ -146,10 +139,13 @@
         @Test func `Without roots of the system, those that are added count alone`() throws {
             let added = secure.data("self.pem")
             let trust = TrustPolicy(additionalRoots: [added])
-            let none = try #require(RootsInMemory(trust, system: SystemRoots.Places(file: nil, folder: nil)))
-            #expect(none.pem == added && none.folder == nil)
-            let folder = try #require(RootsInMemory(trust, system: SystemRoots.Places(file: nil, folder: "/d")))
-            #expect(folder.pem == added && folder.folder == "/d")
+            for folder in [nil, "/d"] {
+                guard case .memory(let pem, folder) = TrustedRoots(trust, system: SystemRoots(folder: folder)) else {
+                    Issue.record("The roots are not in memory, or with another folder.")
+                    continue
+                }
+                #expect(Data(pem.bytes) == added)
+            }
         }
 
         @Test func `A file of roots that the environment names and that is not there fails each request`() async {

@@ -125,6 +125,6 @@ import Testing
 
     @Test func `A part that is not there fails`() async throws {
         let file = try TemporaryFile()
-        await #expect(throws: CocoaError.self) { try await file.read(0..<1) { _ in } }
+        await #expect(throws: RequestError.self) { try await file.read(0..<1) { _ in } }
     }
 }

@@ -108,7 +108,7 @@ import Testing
             Issue.record("not kept in memory")
             return
         }
-        #expect(state.takeBody().count == Inbox.roomSize + 1)
+        #expect(state.inbox.takeBody().count == Inbox.roomSize + 1)
     }
 
     @Test func `A file is handed over only when the task has written what was there`() throws {
@@ -176,7 +176,7 @@ import Testing
         state.accept(.memory)
         state.finish(.cancelled)
         _ = state.receive(Data("x".utf8))
-        #expect(state.takeBody().isEmpty)
+        #expect(state.inbox.takeBody().isEmpty)
     }
 
     @Test func `A cancel overtakes a head and what a consumer has not taken`() {

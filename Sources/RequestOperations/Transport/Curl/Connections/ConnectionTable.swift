@@ -30,7 +30,6 @@
             sockets.insert(socket)
         }
 
-        /// A socket is about to be closed.
         func noteClosed(_ socket: Int32) {
             sockets.remove(socket)
             forgetConnection(socket)
@@ -72,7 +71,6 @@
             return .usable(found[0])
         }
 
-        /// All connections were closed.
         func removeAll() {
             for socket in sockets { noteClosed(socket) }
         }
@@ -115,17 +113,16 @@
                 socklen_t(MemoryLayout.size(ofValue: milliseconds)))
         }
 
-        /// A request of a queue goes over it.
         fileprivate func serve(_ queue: OriginQueue) {
             guard !queues.contains(where: { $0 === queue }) else { return }
             queues.append(queue)
-            queue.noteConnection()
+            queue.connections += 1
         }
 
         /// libcurl is about to close it.
         fileprivate func noteClosed() {
             socket = nil
-            for queue in queues { queue.noteClosed() }
+            for queue in queues { queue.connections -= 1 }
             queues = []
         }
     }

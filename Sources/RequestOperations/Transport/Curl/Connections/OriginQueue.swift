@@ -20,9 +20,9 @@
         /// How many requests libcurl has.
         private var running = 0
         /// How many connections are established over which a request to the origin went.
-        private(set) var connections = 0
+        var connections = 0
         /// Whether the last answer came over HTTP/2; `nil` before the first one.
-        private(set) var speaksHTTP2: Bool?
+        var speaksHTTP2: Bool?
         /// The transfer for whose connection the others wait.
         private var maker: CurlTransfer?
         /// Whether the last transfer that made a connection for the others failed. They no longer wait for one another
@@ -32,7 +32,6 @@
         private var lastMade = Int64.min
         /// Whether it is in the driver's list of queues that may have room.
         var isListed = false
-        /// Whether it waits for a look-up.
         var awaitsLookup = false
 
         init(of transfer: CurlTransfer, mayShare: Bool) {
@@ -46,12 +45,10 @@
         /// Whether nothing about it has to be remembered.
         var isIdle: Bool { running == 0 && connections == 0 && waitingCount == 0 }
 
-        /// How many transfers wait.
         var waitingCount: Int { waiting.count - endedCount }
 
         // MARK: Requests
 
-        /// A transfer waits for its turn.
         func enter(_ transfer: CurlTransfer) {
             transfer.place = .inQueue
             waiting.append(transfer)
@@ -99,15 +96,10 @@
         /// Whether a connection is being made that others can wait for.
         private var isMade: Bool { maker != nil && speaksHTTP2 != false }
 
-        /// A request is sent.
         func noteSent(_ transfer: CurlTransfer, at now: Int64) {
             hasFailed = false
             if !transfer.connection.isReused { lastMade = now }
             if maker === transfer { maker = nil }
-        }
-
-        func noteAnswer(isHTTP2: Bool) {
-            speaksHTTP2 = isHTTP2
         }
 
         /// A transfer goes back to the queue, since the connection that it was to use has ended.
@@ -117,7 +109,6 @@
             enter(transfer)
         }
 
-        /// A transfer has ended.
         func noteEnd(_ transfer: CurlTransfer) {
             if transfer.place == .inQueue {
                 endedCount += 1
@@ -132,16 +123,6 @@
                 if maker === transfer { (maker, hasFailed) = (nil, !transfer.wasAborted) }
             }
             if running == 0, waitingCount == 0 { hasFailed = false }
-        }
-
-        // MARK: Connections
-
-        func noteConnection() {
-            connections += 1
-        }
-
-        func noteClosed() {
-            connections -= 1
         }
     }
 #endif

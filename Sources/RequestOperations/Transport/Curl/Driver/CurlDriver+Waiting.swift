@@ -118,21 +118,19 @@
             }
             guard let (deadline, cause) = nextDeadline(of: transfer) else { return }
             guard deadline <= now else { return sweep(by: deadline) }
-            if case .idleLimit = cause { return stopIdle(transfer) }
-            stop(transfer, cause)
+            switch cause {
+            case .idleLimit: stopIdle(transfer)
+            case .connectLimit where transfer.place.isAwaitingDescriptor:
+                stop(transfer, .failed(.outOfLocalResources, "there is no file descriptor for the connection"))
+            default: stop(transfer, cause)
+            }
         }
 
         private func nextDeadline(of transfer: CurlTransfer) -> (Int64, CurlTransfer.Cause)? {
             if let progress = transfer.deadlines.progress { sweep(by: progress) }
             if let drain = transfer.deadlines.drain { return (drain, .drained) }
             // Either the transfer connects, or a connection is made over which its request is sent again.
-            if let connect = transfer.place.connectDeadline {
-                let lacksDescriptor = transfer.place.isAwaitingDescriptor
-                return (
-                    connect,
-                    lacksDescriptor ? .shortage("there is no file descriptor for the connection") : .connectLimit
-                )
-            }
+            if let connect = transfer.place.connectDeadline { return (connect, .connectLimit) }
             // It waits for a connection that others make, or for a descriptor.
             if transfer.phase == .connect { return nil }
             // Time that a consumer takes does not count as idle; time that a source takes does.

@@ -72,21 +72,15 @@
             if let multi { curl_multi_cleanup(multi) }
         }
 
-        /// Whether requests can go through a proxy.
-        var mayUseProxy: Bool { settings.mayUseProxy }
-
         // MARK: The loop
 
         /// Starts the thread. If the system cannot start one, ends the transfers that it would have served.
         func start() {
             PreparedRuntime.prepare()
-            if let shortage = prepareThread() ?? startThread() { endAll(shortage) }
-        }
-
-        private func prepareThread() -> String? {
             if multi == nil { multi = Self.makeMulti() }
             bell.hang(on: multi)
-            return multi == nil ? "there is no file descriptor for the transport" : nil
+            let shortage = multi == nil ? "there is no file descriptor for the transport" : startThread()
+            if let shortage { endAll(shortage) }
         }
 
         private func startThread() -> String? {
@@ -105,24 +99,13 @@
         /// Ends the transfers for which no thread could be started, as the thread would.
         private func endAll(_ shortage: String) {
             while let (transfers, waiters) = inbox.withLock({ $0.failToStart() }) {
-                for transfer in transfers { end(transfer, for: shortage) }
+                // A transfer can be in the inbox twice.
+                for transfer in transfers where !transfer.exchange.withLock({ $0.isEnded }) {
+                    end(transfer, .stopped(.failed(.outOfLocalResources, shortage)))
+                }
+                wakeTasks()
                 for waiter in waiters { waiter.resume() }
             }
-        }
-
-        private func end(_ transfer: CurlTransfer, for shortage: String) {
-            let (waiter, upload) = transfer.exchange.withLock {
-                machine -> (UnsafeContinuation<Void, Never>?, (any UploadSource)?) in
-                // A transfer can be in the inbox twice.
-                guard !machine.isEnded else { return (nil, nil) }
-                let upload = transfer.upload
-                transfer.outcome = .stopped(machine.isAborting ? .aborted : .shortage(shortage))
-                transfer.ended = CurlLibrary.now
-                machine.end()
-                return (machine.wake(), upload)
-            }
-            (upload as? StreamUpload)?.close()
-            waiter?.resume()
         }
 
         private func run() {
@@ -131,9 +114,10 @@
             guard let multi else { return }
             setUp(multi)
             var calls: [CurlTransfer] = []
+            var running: Int32 = 0
             rocurl_begin_work()
             while takeInbox(&calls) {
-                perform(multi)
+                curl_multi_perform(multi, &running)
                 noteWaiting()
                 endFinished(multi)
                 endFramed(multi)
@@ -150,6 +134,8 @@
             rocurl_end_work()
         }
 
+        private static let shutDown = CurlTransfer.Cause.failed(.connectionLost, "the transport was shut down")
+
         /// Handles the inbox. Returns `false` when the thread has to end.
         private func takeInbox(_ calls: inout [CurlTransfer]) -> Bool {
             let ending = inbox.withLock { $0.take(into: &calls) }
@@ -158,15 +144,9 @@
             for transfer in calls { attend(to: transfer) }
             calls.removeAll(keepingCapacity: true)
             guard let ending else { return true }
-            if ending == .failing { for transfer in active.reversed() { stop(transfer, .shutDown) } }
+            if ending == .failing { for transfer in active.reversed() { stop(transfer, Self.shutDown) } }
             wakeTasks()
             return hasTransfers
-        }
-
-        /// Lets libcurl do all that it can do now.
-        func perform(_ multi: UnsafeMutableRawPointer) {
-            var running: Int32 = 0
-            curl_multi_perform(multi, &running)
         }
 
         /// Whether there is a transfer that has not ended.
@@ -268,7 +248,7 @@
             // The first outcome counts.
             if transfer.outcome == nil { transfer.outcome = outcome }
             transfer.wait?.end()
-            if transfer.mayHaveUnsentHead { transfer.easy?.wearOut() }
+            if transfer.mayHaveUnsentHead { transfer.easy?.isWornOut = true }
             leaveQueue(transfer)
             transfer.connection.end()
             (transfer.upload as? StreamUpload)?.close()

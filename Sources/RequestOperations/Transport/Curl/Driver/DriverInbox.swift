@@ -80,10 +80,11 @@
                 life = ending == nil ? .notStarted : .over
                 return nil
             }
-            defer {
-                transfers = []
-                waiters = []
-            }
+            return takeAll()
+        }
+
+        private mutating func takeAll() -> (transfers: [CurlTransfer], waiters: [CheckedContinuation<Void, Never>]) {
+            defer { (transfers, waiters) = ([], []) }
             return (transfers, waiters)
         }
 
@@ -116,36 +117,26 @@
 
         /// The thread has ended. Returns the transfers that were put in too late, all of which have ended or were
         /// refused. Also returns the callers that waited for the end.
-        mutating func end() -> (late: [CurlTransfer], waiters: [CheckedContinuation<Void, Never>]) {
+        mutating func end() -> (transfers: [CurlTransfer], waiters: [CheckedContinuation<Void, Never>]) {
             life = .over
-            defer {
-                transfers = []
-                waiters = []
-            }
-            return (transfers, waiters)
+            return takeAll()
         }
     }
 
     /// Wakes the thread of a driver while it waits in libcurl.
     final class WakeBell: Sendable {
-        // Unchecked: the lock guards the pointer, and the call below may come from any thread.
-        private struct Handle: @unchecked Sendable {
-            var multi: UnsafeMutableRawPointer?
-        }
-
-        private let handle = Locked(Handle())
+        private let handle = Locked<UnsafeMutableRawPointer?>(nil)
 
         /// Sets the multi handle that the thread waits in; `nil` before the handle is freed.
         func hang(on multi: UnsafeMutableRawPointer?) {
-            handle.withLock { $0.multi = multi }
+            handle.withLock { $0 = multi }
         }
 
         /// Ends the wait of the thread, or its next one. Does nothing without a multi handle.
         func ring() {
-            // The lock keeps the handle alive during the call. The call writes one byte and never blocks.
-            handle.withLock { handle in
-                if let multi = handle.multi { curl_multi_wakeup(multi) }
-            }
+            // The lock keeps the handle alive during the call. The call may come from any thread, writes one byte and never
+            // blocks.
+            handle.withLock { if let multi = $0 { curl_multi_wakeup(multi) } }
         }
     }
 #endif

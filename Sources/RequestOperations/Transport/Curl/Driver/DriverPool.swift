@@ -62,9 +62,7 @@
             guard let policy = policy(of: task) else { return own }
             // A caller counts as a user of the driver from the moment the driver is found. From then on, the driver is
             // not ended.
-            let (known, isShutDown) = state.withLock { ($0.use(policy), $0.isShutDown) }
-            if isShutDown { return nil }
-            if let known { return known }
+            if let known = state.withLock({ $0.use(policy) }) { return known }
             // The driver is made outside the lock. If others make one at the same time, the first one stays.
             let driver = makeDriver(policy)
             return state.withLock { state in

@@ -14,15 +14,12 @@
             case .inMemory: file = nil
             case .file(let url): file = url.path
             }
-            guard let share = rocurl_cookies_create() else {
-                // As everywhere in Swift, a lack of memory ends the process.
-                preconditionFailure("There is no memory for cookies.")
-            }
-            self.share = share
+            // As everywhere in Swift, a lack of memory ends the process.
+            share = rocurl_cookies_create()!
             if let file {
                 withHandle { easy in
-                    _ = rocurl_set_string(easy, CURLOPT_COOKIEFILE, file)
-                    _ = rocurl_set_string(easy, CURLOPT_COOKIELIST, "RELOAD")
+                    _ = rocurl_set_pointer(easy, CURLOPT_COOKIEFILE, file)
+                    _ = rocurl_set_pointer(easy, CURLOPT_COOKIELIST, "RELOAD")
                 }
             }
         }
@@ -34,15 +31,15 @@
         func apply(to easy: UnsafeMutableRawPointer) {
             rocurl_set_cookies(easy, share)
             // This names no file, but libcurl does not use the jar without this option.
-            _ = rocurl_set_string(easy, CURLOPT_COOKIEFILE, "")
+            _ = rocurl_set_pointer(easy, CURLOPT_COOKIEFILE, "")
         }
 
         /// Writes the cookies to the file of the configuration, if it names one.
         func save() {
             guard let file else { return }
             withHandle { easy in
-                _ = rocurl_set_string(easy, CURLOPT_COOKIEJAR, file)
-                _ = rocurl_set_string(easy, CURLOPT_COOKIELIST, "FLUSH")
+                _ = rocurl_set_pointer(easy, CURLOPT_COOKIEJAR, file)
+                _ = rocurl_set_pointer(easy, CURLOPT_COOKIELIST, "FLUSH")
             }
         }
 
@@ -66,11 +63,8 @@
 
         /// Adds a copy of a line.
         mutating func append(_ line: String) {
-            guard let longer = curl_slist_append(self, line) else {
-                // As everywhere in Swift, a lack of memory ends the process.
-                preconditionFailure("There is no memory for a line.")
-            }
-            self = longer
+            // As everywhere in Swift, a lack of memory ends the process.
+            self = curl_slist_append(self, line)!
         }
     }
 #endif

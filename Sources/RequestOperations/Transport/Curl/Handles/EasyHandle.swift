@@ -17,7 +17,7 @@
 
         /// Whether it can serve no other transfer, because libcurl keeps some state of the last one that no reset
         /// removes.
-        private(set) var isWornOut = false
+        var isWornOut = false
         /// Whether the body of the response is decoded.
         private(set) var decodesBody = true
         /// Whether libcurl adds an expectation to the request. (It adds none over HTTP/2.)
@@ -29,10 +29,7 @@
         private var fields: CurlList?
         /// Whether options beyond those of a plain GET were set.
         private var isSpecial = false
-        private var versions: Int?
-        private var connectLimit: Duration?
-        private var asksForFreshConnection = false
-        private var keepsConnection = true
+        private var versions = 0
         /// Whether the request asks for the end of its connection.
         private var endsConnection = false
 
@@ -43,11 +40,8 @@
         init(_ settings: HandleSettings, _ sockets: ConnectionTable) {
             self.settings = settings
             self.sockets = sockets
-            guard let pointer = curl_easy_init() else {
-                // As everywhere in Swift, a lack of memory ends the process.
-                preconditionFailure("There is no memory for a transfer.")
-            }
-            self.pointer = pointer
+            // As everywhere in Swift, a lack of memory ends the process.
+            pointer = curl_easy_init()!
             errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
             errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
             setUp()
@@ -68,17 +62,11 @@
             set(CURLOPT_HTTPHEADER, pointer: settings.fields)
             var callbacks = CurlCallbacks.all
             note(
-                rocurl_set_callbacks(pointer, &callbacks, Unmanaged.passUnretained(self).toOpaque()),
-                CURLOPT_PREREQFUNCTION)
-            note(
-                rocurl_set_close(pointer, CurlCallbacks.close, Unmanaged.passUnretained(sockets).toOpaque()),
-                CURLOPT_CLOSESOCKETFUNCTION)
+                rocurl_set_callbacks(
+                    pointer, &callbacks, Unmanaged.passUnretained(self).toOpaque(),
+                    Unmanaged.passUnretained(sockets).toOpaque()), CURLOPT_PREREQFUNCTION)
             if CurlLibrary.remembersFreedFields { set(CURLOPT_HEADER, 1) }
-            versions = nil
-            connectLimit = nil
             isSpecial = false
-            asksForFreshConnection = false
-            keepsConnection = true
         }
 
         // MARK: Options
@@ -90,14 +78,14 @@
         }
 
         func set(_ option: CURLoption, _ value: String?) {
-            note(rocurl_set_string(pointer, option, value), option)
+            note(rocurl_set_pointer(pointer, option, value), option)
         }
 
         func set(_ option: CURLoption, size: Int64) {
             note(rocurl_set_offset(pointer, option, size), option)
         }
 
-        func set(_ option: CURLoption, pointer value: UnsafeMutableRawPointer?) {
+        func set(_ option: CURLoption, pointer value: UnsafeRawPointer?) {
             note(rocurl_set_pointer(pointer, option, value), option)
         }
 
@@ -109,14 +97,6 @@
         /// Sets the function that gets the `SSL_CTX` of each new connection.
         func setContextFunction(_ function: @escaping curl_ssl_ctx_callback) {
             note(rocurl_set_context_function(pointer, function), CURLOPT_SSL_CTX_FUNCTION)
-        }
-
-        /// Has the chains of a new connection judged by the pins. Returns `false` without memory.
-        func judgesChains(of context: UnsafeMutableRawPointer) -> Bool {
-            guard let judge = settings.chainJudge else { return true }
-            // A handle without a transfer makes no connection.
-            guard let transfer else { return false }
-            return judge.judge(context, for: transfer)
         }
 
         private func note(_ code: CURLcode, _ option: CURLoption) {
@@ -147,18 +127,12 @@
             set(CURLOPT_URL, request.text)
             if CurlLibrary.losesEmptyQueries { setEmptyQuery(of: request) }
             setVersions(settings.versions(isSecure: request.isSecure))
-            if asksForFreshConnection {
-                set(CURLOPT_FRESH_CONNECT, 0)
-                asksForFreshConnection = false
-            }
+            set(CURLOPT_FRESH_CONNECT, 0)
             endsConnection = request.fields.endsConnection
             keepConnection(true)
-            if self.connectLimit != connectLimit {
-                // The driver enforces the limit itself, a little earlier.
-                let milliseconds = (connectLimit?.nanoseconds ?? .max) / 1_000_000
-                set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32(clamping: milliseconds.adding(500))))
-                self.connectLimit = connectLimit
-            }
+            // The driver enforces the limit itself, a little earlier.
+            let milliseconds = (connectLimit?.nanoseconds ?? .max) / 1_000_000
+            set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32(clamping: milliseconds.adding(500))))
             if settings.keepsCookies, !request.handlesCookies { leaveCookies() }
             // libcurl would use that host's cookies for all later requests, regardless of where they go.
             if settings.keepsCookies, request.fields.hasHost, CurlLibrary.keepsCookieHosts { isWornOut = true }
@@ -206,41 +180,34 @@
         private func setMethod(
             _ request: CurlRequest, body: (any UploadSource)?, smallBody: Data?, _ lines: inout [String]
         ) {
+            var usual = "GET"
             if let body {
-                isSpecial = true
+                usual = "PUT"
                 set(CURLOPT_UPLOAD, 1)
                 set(CURLOPT_INFILESIZE_LARGE, size: body.length ?? -1)
                 if (body.length ?? 0) >= 1 << 20 { set(CURLOPT_UPLOAD_BUFFERSIZE, 128 << 10) }
                 // libcurl would wait for a `100 Continue` before every body sent this way.
                 if !request.fields.hasExpectation, !addsExpectation { lines.append("Expect:") }
-                if request.method != "PUT" { set(CURLOPT_CUSTOMREQUEST, request.method) }
             } else if let smallBody {
-                isSpecial = true
+                usual = "POST"
                 set(CURLOPT_POST, 1)
                 set(CURLOPT_POSTFIELDSIZE_LARGE, size: Int64(smallBody.count))
+                // The bytes are copied here. Without an address libcurl would read the body from the callback.
+                if smallBody.isEmpty { set(CURLOPT_COPYPOSTFIELDS, "") }
                 smallBody.withUnsafeBytes { bytes in
-                    var nothing: UInt8 = 0
-                    let start = bytes.baseAddress.map { UnsafeMutableRawPointer(mutating: $0) }
-                    // The bytes are copied here. Without an address libcurl would read the body from the callback.
-                    withUnsafeMutablePointer(to: &nothing) { nothing in
-                        set(CURLOPT_COPYPOSTFIELDS, pointer: start ?? UnsafeMutableRawPointer(nothing))
-                    }
+                    if let start = bytes.baseAddress, !bytes.isEmpty { set(CURLOPT_COPYPOSTFIELDS, pointer: start) }
                 }
                 if !request.fields.hasContentType { lines.append("Content-Type:") }
-                if request.method != "POST" { set(CURLOPT_CUSTOMREQUEST, request.method) }
             } else if request.method == "HEAD" {
-                isSpecial = true
+                usual = "HEAD"
                 set(CURLOPT_NOBODY, 1)
-            } else if request.method != "GET" {
-                isSpecial = true
-                set(CURLOPT_CUSTOMREQUEST, request.method)
             }
+            if request.method != usual { set(CURLOPT_CUSTOMREQUEST, request.method) }
+            if usual != "GET" || request.method != usual { isSpecial = true }
         }
 
         /// From now on, everything that libcurl sends again goes over a new connection.
         func askForFreshConnection() {
-            guard !asksForFreshConnection else { return }
-            asksForFreshConnection = true
             set(CURLOPT_FRESH_CONNECT, 1)
         }
 
@@ -254,7 +221,6 @@
         var makesHTTP2: Bool { versions == Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE) }
 
         private func setVersions(_ versions: Int) {
-            guard self.versions != versions else { return }
             self.versions = versions
             set(CURLOPT_HTTP_VERSION, versions)
         }
@@ -262,29 +228,19 @@
         /// The transfer waits for a connection. libcurl 8 would count that as time for connecting, so only the driver
         /// enforces the limit then.
         func liftConnectLimit() {
-            guard CurlLibrary.countsWaitsAsConnecting, connectLimit != nil else { return }
-            set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
-            connectLimit = nil
+            if CurlLibrary.countsWaitsAsConnecting { set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max)) }
         }
 
         /// Sets whether the connection is kept at the end of the transfer if no other transfer uses it then. (It is
         /// never kept if the transport keeps no connections, or if the request asks for its end.)
         func keepConnection(_ isKept: Bool) {
-            let isKept = isKept && !endsConnection
-            guard keepsConnection != isKept else { return }
-            keepsConnection = isKept
-            set(CURLOPT_FORBID_REUSE, isKept && settings.keepsConnections ? 0 : 1)
+            set(CURLOPT_FORBID_REUSE, isKept && !endsConnection && settings.keepsConnections ? 0 : 1)
         }
 
         /// Delivers the body of the running transfer without decoding it.
         func deliverUndecoded() {
             isSpecial = true
             set(CURLOPT_HTTP_CONTENT_DECODING, 0)
-        }
-
-        /// The handle must serve no other transfer: it keeps some state of this one that no reset removes.
-        func wearOut() {
-            isWornOut = true
         }
 
         /// libcurl's message about the last failure. It names hosts, but never credentials. Text that a server wrote is
@@ -303,7 +259,7 @@
             if isWornOut { return }
             if isSpecial {
                 // Older versions of libcurl lose the names of cookie files in a reset.
-                if settings.keepsCookies { _ = rocurl_set_string(pointer, CURLOPT_COOKIEFILE, nil) }
+                if settings.keepsCookies { _ = rocurl_set_pointer(pointer, CURLOPT_COOKIEFILE, nil) }
                 curl_easy_reset(pointer)
                 setUp()
             } else if fields != nil {

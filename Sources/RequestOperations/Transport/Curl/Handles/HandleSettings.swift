@@ -20,7 +20,7 @@
         let fields: CurlList?
         let cookies: CookieJar?
         /// Memory that the easy handles read without copying it. They keep this object alive.
-        private let roots: (pem: PEMMemory, folder: String?)?
+        private let roots: TrustedRoots
         private let identity: (certificate: PEMMemory, key: PEMMemory)?
         /// Judges chains by the pins for hosts; `nil` without such pins.
         let chainJudge: ChainJudge?
@@ -34,48 +34,42 @@
             addresses = CurlList?(configuration.resolve)
             userAgentLine = configuration.userAgent.isEmpty ? nil : "User-Agent: \(configuration.userAgent)"
             fields = CurlList?([userAgentLine, Self.codingsLine].compactMap(\.self))
-            mayUseProxy = configuration.proxy.isSome
+            let proxies = configuration.proxy.all
+            mayUseProxy = !proxies.isEmpty
             self.cookies = cookies
-            roots = RootsInMemory(configuration.trust).map { (PEMMemory($0.pem), $0.folder) }
+            roots = TrustedRoots(configuration.trust)
             identity = configuration.trust.clientCertificate.map { (PEMMemory($0.certificate), PEMMemory($0.key)) }
             let pins = configuration.trust.pins
-            chainJudge = pins.isEmpty ? nil : ChainJudge(pins, mayUseSecureProxy: configuration.proxy.maySpeakTLS)
-            let hidesAddresses = mayUseProxy && !configuration.addresses.allowsAll
-            objection =
-                hidesAddresses
-                ? RequestError(
-                    .unsupported, stage: .transfer, reason: "an address policy cannot be applied through a proxy")
-                : Self.objection(to: configuration)
+            let mayUseSecureProxy = proxies.contains { $0.lowercased().hasPrefix("https:") }
+            chainJudge = pins.isEmpty ? nil : ChainJudge(pins, mayUseSecureProxy: mayUseSecureProxy)
+            objection = Self.objection(to: configuration, mayUseProxy: mayUseProxy)
         }
 
-        private static func objection(to configuration: CurlTransport.Configuration) -> RequestError? {
+        private static func objection(
+            to configuration: CurlTransport.Configuration, mayUseProxy: Bool
+        ) -> RequestError? {
+            let trust = configuration.trust
+            if mayUseProxy, !configuration.addresses.allowsAll {
+                return RequestError(.unsupported, "an address policy cannot be applied through a proxy")
+            }
             if let objection = CurlLibrary.objection(to: CurlLibrary.version) {
-                return RequestError(.unsupported, stage: .transfer, reason: objection)
+                return RequestError(.unsupported, objection)
             }
-            if configuration.trust.clientCertificate != nil, let name = CurlLibrary.tlsLibraryWithoutIdentities {
+            if trust.clientCertificate != nil, let name = CurlLibrary.tlsLibraryWithoutIdentities {
+                return RequestError(.unsupported, "libcurl over \(name) takes no client certificate from memory")
+            }
+            if !trust.additionalRoots.allSatisfy(CertificateFile.hasCertificate) {
+                return RequestError(.untrustedCertificate, "an additional root is not a certificate in PEM or DER")
+            }
+            if !trust.pins.isEmpty, !CurlLibrary.reportsChains {
                 return RequestError(
-                    .unsupported, stage: .transfer,
-                    reason: "libcurl over \(name) takes no client certificate from memory")
+                    .unsupported, "pins for hosts need libcurl over OpenSSL; pinnedKeys work over every TLS library")
             }
-            guard configuration.trust.additionalRoots.allSatisfy(CertificateFile.hasCertificate) else {
-                return RequestError(
-                    .untrustedCertificate, stage: .transfer,
-                    reason: "an additional root is not a certificate in PEM or DER")
+            if !trust.pins.isEmpty, trust.roots == .insecureTrustingEveryServer {
+                return RequestError(.unsupported, "pins for hosts need a verified chain")
             }
-            if !configuration.trust.pins.isEmpty {
-                guard CurlLibrary.reportsChains else {
-                    return RequestError(
-                        .unsupported, stage: .transfer,
-                        reason: "pins for hosts need libcurl over OpenSSL; pinnedKeys work over every TLS library")
-                }
-                guard configuration.trust.roots != .insecureTrustingEveryServer else {
-                    return RequestError(
-                        .unsupported, stage: .transfer, reason: "pins for hosts need a verified chain")
-                }
-            }
-            guard RequestPreflight.isFieldValue(configuration.userAgent) else {
-                return RequestError(
-                    .invalidField, stage: .transfer, reason: "the User-Agent of the transport has a CR, LF or NUL")
+            if !RequestPreflight.isFieldValue(configuration.userAgent) {
+                return RequestError(.invalidField, "the User-Agent of the transport has a CR, LF or NUL")
             }
             return nil
         }
@@ -99,7 +93,6 @@
             if mayUseProxy, !configuration.userAgent.isEmpty { handle.set(CURLOPT_USERAGENT, configuration.userAgent) }
             handle.set(CURLOPT_TCP_KEEPALIVE, 1)
             handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-            handle.set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
             if !CurlLibrary.waitsForLookups {
                 // A handle that is removed during a look-up must not wait for it.
                 handle.set(rocurl_option_quick_exit, 1)
@@ -109,7 +102,6 @@
             case .ipv4: handle.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
             case .ipv6: handle.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
             }
-            if !keepsConnections { handle.set(CURLOPT_FORBID_REUSE, 1) }
             if let lifetime = configuration.maximumConnectionLifetime {
                 // 0 would be no limit.
                 handle.set(CURLOPT_MAXLIFETIME_CONN, Int(max(lifetime.nanoseconds / 1_000_000_000, 1)))
@@ -140,33 +132,22 @@
         /// The versions of HTTP for a connection, in libcurl's form. They depend on TLS: without it, a server could only
         /// refuse the upgrade to HTTP/2.
         func versions(isSecure: Bool) -> Int {
-            switch configuration.httpVersions {
-            case .automatic, .http2: mayUseHTTP2(isSecure: isSecure) ? Int(CURL_HTTP_VERSION_2TLS) : Self.http11
-            case .http2PriorKnowledge where beginsHTTP2Twice(isSecure: isSecure): Int(CURL_HTTP_VERSION_2TLS)
-            case .http2PriorKnowledge: Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
-            case .http11: Self.http11
+            if configuration.httpVersions == .http2PriorKnowledge, !beginsHTTP2Twice(isSecure: isSecure) {
+                return Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
             }
+            return Int(mayUseHTTP2(isSecure: isSecure) ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
         }
-
-        static let http11 = Int(CURL_HTTP_VERSION_1_1)
 
         private func applyProxy(to handle: EasyHandle) {
-            switch configuration.proxy {
-            case .environment:
-                // Empty names keep libcurl from searching the environment for each request.
-                if !mayUseProxy { useNoProxy(handle) }
-            case .none:
-                useNoProxy(handle)
-            case .url(let url, let exceptions):
+            if case .url(let url, let exceptions) = configuration.proxy {
                 handle.set(CURLOPT_PROXY, url.absoluteString)
                 handle.set(CURLOPT_NOPROXY, exceptions.joined(separator: ","))
+            } else if !mayUseProxy {
+                // Empty names keep libcurl from searching the environment for each request. A library that refuses them
+                // supports no proxies.
+                _ = rocurl_set_pointer(handle.pointer, CURLOPT_PROXY, "")
+                _ = rocurl_set_pointer(handle.pointer, CURLOPT_NOPROXY, "")
             }
-        }
-
-        /// Empties the proxy options. A library that refuses them supports no proxies.
-        private func useNoProxy(_ handle: EasyHandle) {
-            _ = rocurl_set_string(handle.pointer, CURLOPT_PROXY, "")
-            _ = rocurl_set_string(handle.pointer, CURLOPT_NOPROXY, "")
         }
 
         private func applyTrust(to handle: EasyHandle) {
@@ -220,32 +201,18 @@
         }
 
         private func applyRoots(to handle: EasyHandle, _ options: RootOptions) {
-            if let roots {
-                handle.set(options.file, nil)
-                handle.set(options.memory, roots.pem.bytes)
-                if let folder = roots.folder {
-                    handle.set(options.folder, folder)
-                } else {
-                    forgetFolder(options.folder, handle)
-                }
-                return
-            }
-            switch (configuration.trust.roots, SystemRoots.present) {
-            case (.system, .asBuilt):
+            switch roots {
+            case .asBuilt:
                 break
-            case (.system, .fileAlone):
-                forgetFolder(options.folder, handle)
-            case (.system, .named(let file, let folder)):
+            case .places(let places):
                 // Without a file, a libcurl that restores its own one would add that to the folder.
-                handle.set(options.file, file)
-                if let folder { handle.set(options.folder, folder) } else { forgetFolder(options.folder, handle) }
-            case (.file(let file), _):
-                handle.set(options.file, file.path)
-                forgetFolder(options.folder, handle)
-            case (.pem, _):
-                // They are in memory, above.
-                break
-            case (.insecureTrustingEveryServer, _):
+                handle.set(options.file, places.file)
+                setFolder(places.folder, options.folder, handle)
+            case .memory(let pem, let folder):
+                handle.set(options.file, nil)
+                handle.set(options.memory, pem.bytes)
+                setFolder(folder, options.folder, handle)
+            case .unchecked:
                 handle.set(options.verifiesPeer, 0)
                 handle.set(options.verifiesHost, 0)
             }
@@ -254,11 +221,12 @@
         /// In seconds.
         private static let rootLifetime = 600
 
-        /// Removes the folder of roots. A TLS library that refuses this supports no such folders. (If a missing folder
-        /// is an error for the library, as it may be for mbedTLS, no server is trusted then.)
-        private func forgetFolder(_ option: CURLoption, _ handle: EasyHandle) {
+        /// Sets or removes the folder of roots. A TLS library that refuses the removal supports no such folders. (If a missing
+        /// folder is an error for the library, as it may be for mbedTLS, no server is trusted then.)
+        private func setFolder(_ folder: String?, _ option: CURLoption, _ handle: EasyHandle) {
+            if let folder { return handle.set(option, folder) }
             let isRestored = CurlLibrary.restoresRoots && CurlLibrary.build.rootFolder != nil
-            _ = rocurl_set_string(handle.pointer, option, isRestored ? Self.noFolder : nil)
+            _ = rocurl_set_pointer(handle.pointer, option, isRestored ? Self.noFolder : nil)
         }
 
         /// A path that cannot contain anything.
@@ -266,47 +234,16 @@
     }
 
     extension CurlTransport.Proxy {
-        /// The proxies that the environment names.
-        fileprivate static var ofEnvironment: [String] {
-            ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].compactMap { (name: String) in
-                getenv(name).map { String(cString: $0) }
-            }
-        }
-
-        /// Whether a connection to a proxy may be one over TLS.
-        fileprivate var maySpeakTLS: Bool {
+        /// The proxies that requests may go through.
+        fileprivate var all: [String] {
             switch self {
-            case .none: false
-            case .url(let url, _): url.scheme?.lowercased() == "https"
-            case .environment: Self.ofEnvironment.contains { $0.lowercased().hasPrefix("https:") }
+            case .none: []
+            case .url(let url, _): [url.absoluteString]
+            case .environment:
+                ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].compactMap { (name: String) in
+                    getenv(name).map { String(cString: $0) }
+                }
             }
-        }
-
-        /// Whether requests can go through a proxy.
-        fileprivate var isSome: Bool {
-            switch self {
-            case .environment: !Self.ofEnvironment.isEmpty
-            case .none: false
-            case .url: true
-            }
-        }
-    }
-
-    /// Bytes at an address of their own.
-    // Unchecked: they are only read once they are made.
-    private final class PEMMemory: @unchecked Sendable {
-        let bytes: UnsafeMutableRawBufferPointer
-
-        init(_ data: Data) {
-            // libcurl treats NULL as no data set, and from 8.19 on refuses data without bytes. The end of a line is no
-            // certificate either.
-            let data = data.isEmpty ? Data("\n".utf8) : data
-            bytes = .allocate(byteCount: data.count, alignment: 1)
-            data.copyBytes(to: bytes)
-        }
-
-        deinit {
-            bytes.deallocate()
         }
     }
 #endif

@@ -3,17 +3,16 @@
     enum BodySink {
         case memory
         case file(FileWriter)
-        /// Writing to such a file may block, so the driver thread does not do it.
-        case special(SpecialFile)
-        case consumer(@Sendable (Data) async throws -> Void)
+        /// To a consumer, or to a special file. Writing to one may block, so the driver thread does not do it.
+        case stream(@Sendable (Data) async throws -> Void, finish: @Sendable () async throws -> Void)
 
         init(_ destination: TransportTask.Destination) throws {
             switch destination {
             case .memory: self = .memory
-            case .stream(let consumer): self = .consumer(consumer)
+            case .stream(let consumer): self = .stream(consumer, finish: {})
             case .file(let url):
                 if let special = SpecialFile(url) {
-                    self = .special(special)
+                    self = .stream({ try await special.write($0) }, finish: { try await special.finish() })
                 } else {
                     self = .file(FileWriter(try FileSink(url)))
                 }
@@ -24,24 +23,20 @@
             switch self {
             case .memory: .memory
             case .file(let file): .file(file)
-            case .special, .consumer: .stream(isPaused: false)
+            case .stream: .stream(isPaused: false)
             }
         }
 
         func consume(_ piece: Data) async throws {
-            switch self {
-            case .memory, .file: break
-            case .special(let special): try await special.write(piece)
-            case .consumer(let consumer): try await consumer(piece)
-            }
+            if case .stream(let consume, _) = self { try await consume(piece) }
         }
 
         /// Writes the rest of a complete body.
         func finish(with kept: Data) async throws {
             switch self {
-            case .memory, .consumer: break
+            case .memory: break
             case .file(let file): try file.finish(with: kept)
-            case .special(let special): try await special.finish()
+            case .stream(_, let finish): try await finish()
             }
         }
 
@@ -75,7 +70,7 @@
                 let part = rest.prefix(Self.pieceSize - gathered.count)
                 rest = rest.dropFirst(part.count)
                 gathered.append(contentsOf: part)
-                try sink.write(gathered)
+                try sink.file.append(gathered)
                 gathered.removeAll(keepingCapacity: true)
             }
             gathered.append(contentsOf: rest)
@@ -87,10 +82,8 @@
         /// - Throws: A `RequestError` with the code `fileFailed`, or `CancellationError`. The previous file stays in
         ///   place then.
         func finish(with kept: Data) throws {
-            try sink.write(gathered)
-            try sink.write(kept)
-            try sink.endWriting()
-            try Task.checkCancellation()
+            try sink.file.append(gathered)
+            try sink.file.append(kept)
             try sink.finish()
         }
 

@@ -7,6 +7,8 @@
         // 101 (Switching Protocols) does not answer any of our requests either.
         static let noStatus = "the head has no status that answers a request"
         static let foldedStart = "the head begins with a line that continues another one"
+        static let bodyInHead = "a body came before the end of the head"
+        static let tooLarge = "the head has more than \(limit) bytes or \(fieldLimit) fields"
 
         /// The maximum size in bytes of one head and everything before it. Trailers count as well.
         static let limit = 256 << 10
@@ -16,7 +18,6 @@
         enum Line: Equatable {
             case more
             case complete
-            case tooLarge
             /// The rest cannot be read as HTTP. The text says why.
             case malformed(String)
         }
@@ -55,7 +56,7 @@
 
         mutating func add(_ line: UnsafeRawBufferPointer) -> Line {
             size += line.count
-            guard size <= Self.limit else { return .tooLarge }
+            guard size <= Self.limit else { return .malformed(Self.tooLarge) }
             // A trailer.
             guard !isComplete else { return .more }
             if isAtStart {
@@ -73,7 +74,7 @@
                 // RFC 9112, section 2.2: there is no field yet that the line could continue.
                 if block.isEmpty, line[0].isSpaceOrTab { return .malformed(Self.foldedStart) }
                 fieldCount += 1
-                guard fieldCount <= Self.fieldLimit else { return .tooLarge }
+                guard fieldCount <= Self.fieldLimit else { return .malformed(Self.tooLarge) }
                 block.append(contentsOf: line)
                 framing.add(line)
                 if line[0] | 0x20 == UInt8(ascii: "c") { noticeContentEncoding(line) }
@@ -108,7 +109,7 @@
             if let major, major >= 2 { version = HTTPVersion(major: major, minor: 0) }
             guard var index = line.firstIndex(of: 0x20) else { return }
             // libcurl skips blanks here too.
-            while index < line.count, line[index] == 0x20 || line[index] == 0x09 { index += 1 }
+            while index < line.count, line[index].isSpaceOrTab { index += 1 }
             var number = 0
             while let next = digit(index), number < 1000 {
                 number = number * 10 + next
@@ -116,10 +117,5 @@
             }
             status = number
         }
-    }
-
-    extension UInt8 {
-        /// Whether it is a space or a tab.
-        var isSpaceOrTab: Bool { self == 0x20 || self == 0x09 }
     }
 #endif

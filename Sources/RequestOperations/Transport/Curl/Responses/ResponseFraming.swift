@@ -185,7 +185,7 @@
                 if decodesTransferCoding() { frame(by: length) }
                 return true
             case .malformed(let reason):
-                stop(.headMalformed(reason))
+                stop(.failed(.malformedResponse, reason))
                 return false
             }
         }

@@ -28,9 +28,9 @@
         /// - Throws: A `RequestError` with one of the codes `badURL`, `unsupportedScheme`, `invalidField`,
         ///   `unsupported`.
         init(_ request: URLRequest) throws {
-            guard var url = request.url else { throw Self.error(.badURL, "there is no URL") }
+            guard var url = request.url else { throw RequestError(.badURL, "there is no URL") }
             var text = url.absoluteString
-            guard text.utf8.count <= Self.largestHead else { throw Self.error(.badURL, "the URL is too long") }
+            guard text.utf8.count <= Self.largestHead else { throw RequestError(.badURL, "the URL is too long") }
             var parts = try Self.inspect(text, of: url)
             if parts.isEscaped {
                 url = try Self.withPlainHost(url)
@@ -41,17 +41,15 @@
             self.text = text
             (isSecure, hasName) = (parts.isSecure, parts.hasName)
             method = request.httpMethod ?? "GET"
-            guard RequestPreflight.isToken(method) else {
-                throw Self.error(.invalidField, "the method is not a token")
-            }
-            guard method != "CONNECT" else { throw Self.error(.unsupported, "CONNECT is no request for a resource") }
+            try RequestPreflight.check(method: method)
+            guard method != "CONNECT" else { throw RequestError(.unsupported, "CONNECT is no request for a resource") }
             try RequestPreflight.checkRestrictions(of: request)
             handlesCookies = request.httpShouldHandleCookies
             fields = try Fields(request.fieldsToSend)
             let size = fields.lines.reduce(0) { $0 + $1.utf8.count + 2 }
             guard text.utf8.count + size <= Self.largestHead else {
-                throw size > text.utf8.count
-                    ? Self.error(.invalidField, "the fields are too large") : Self.error(.badURL, "the URL is too long")
+                if size > text.utf8.count { throw RequestError(.invalidField, "the fields are too large") }
+                throw RequestError(.badURL, "the URL is too long")
             }
         }
 
@@ -73,12 +71,7 @@
             init(_ fields: [String: String]) throws {
                 var isRange = false
                 for (name, value) in fields {
-                    guard RequestPreflight.isToken(name) else {
-                        throw CurlRequest.error(.invalidField, "the name of a field is not a token")
-                    }
-                    guard RequestPreflight.isFieldValue(value) else {
-                        throw CurlRequest.error(.invalidField, "the value of '\(name)' has a CR, LF or NUL")
-                    }
+                    try RequestPreflight.check(field: name, value)
                     switch name.utf8.count {
                     case 14 where name.utf8.isSameFieldName(as: "content-length".utf8),
                         17 where name.utf8.isSameFieldName(as: "transfer-encoding".utf8):
@@ -103,7 +96,7 @@
                         break
                     }
                     // A line without a value after the colon would remove the field.
-                    lines.append(value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? "\(name);" : "\(name): \(value)")
+                    lines.append(value.utf8.allSatisfy(\.isSpaceOrTab) ? "\(name);" : "\(name): \(value)")
                 }
                 if isRange, decodesBody {
                     // A part of a compressed body cannot be decompressed.
@@ -140,9 +133,9 @@
             guard let decoded = host.removingPercentEncoding, decoded.rangeOfCharacter(from: delimiters) == nil,
                 let asked = URL(string: "http://\(decoded)/"),
                 let plain = URLComponents(url: asked, resolvingAgainstBaseURL: true)?.encodedHost, !plain.contains("%")
-            else { throw error(.badURL, "the host of the URL has escapes that no host can have") }
+            else { throw RequestError(.badURL, "the host of the URL has escapes that no host can have") }
             parts?.encodedHost = plain
-            guard let url = parts?.url else { throw error(.badURL, "the URL has no host") }
+            guard let url = parts?.url else { throw RequestError(.badURL, "the URL has no host") }
             return url
         }
 
@@ -166,7 +159,7 @@
                 let userInfoEnd = authority.lastIndex(of: UInt8(ascii: "@"))
                 let hostAndPort = authority[(userInfoEnd.map { $0 + 1 } ?? authority.startIndex)...]
                 guard let first = hostAndPort.first, first != UInt8(ascii: ":") else {
-                    throw error(.badURL, "the URL has no host")
+                    throw RequestError(.badURL, "the URL has no host")
                 }
                 let isAddress = first == UInt8(ascii: "[") || hostAndPort.allSatisfy(\.isInIPv4Address)
                 // Before version 8.3, libcurl loses the zone of an address, which is written with a percent sign.
@@ -175,13 +168,9 @@
         }
 
         private static func schemeError(_ url: URL) -> RequestError {
-            guard let scheme = url.scheme?.lowercased() else { return error(.badURL, "the URL is not absolute") }
-            guard scheme != "http", scheme != "https" else { return error(.badURL, "the URL has no host") }
-            return error(.unsupportedScheme, "the transport does not support the scheme '\(scheme)'")
-        }
-
-        private static func error(_ code: RequestError.Code, _ reason: String) -> RequestError {
-            RequestError(code, stage: .transfer, reason: reason)
+            guard let scheme = url.scheme?.lowercased() else { return RequestError(.badURL, "the URL is not absolute") }
+            guard scheme != "http", scheme != "https" else { return RequestError(.badURL, "the URL has no host") }
+            return RequestError(.unsupportedScheme, "the transport does not support the scheme '\(scheme)'")
         }
     }
 

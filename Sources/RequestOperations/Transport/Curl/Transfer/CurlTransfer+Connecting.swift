@@ -7,7 +7,7 @@
         /// A look-up begins. Returning `false` ends the transfer.
         func lookupBegins() -> Bool {
             guard maySendAgain(), mayMakeConnection() else { return false }
-            if hasName || driver.mayUseProxy { driver.beginLookup(self) }
+            if hasName || driver.settings.mayUseProxy { driver.beginLookup(self) }
             place = .lookingUp(until: connectDeadline())
             wait?.end()
             return true

@@ -1,5 +1,6 @@
 #if canImport(CRequestOperationsCurl) && canImport(Glibc)
     import CRequestOperationsCurl
+    import Glibc
 
     /// What comes for a transfer and what it sends, on the driver thread: what libcurl calls.
     extension CurlTransfer {
@@ -31,15 +32,12 @@
                     }
                 }
                 // If libcurl then sends the request again, it announces no body with this handle any more, to any server.
-                if head.status == 417 { easy?.wearOut() }
+                if head.status == 417 { easy?.isWornOut = true }
                 // And this head is not the answer then.
                 if head.status != 417 || easy?.addsExpectation != true { publishHead() }
                 return true
-            case .tooLarge:
-                stop(.headTooLarge)
-                return false
             case .malformed(let reason):
-                stop(.headMalformed(reason))
+                stop(.failed(.malformedResponse, reason))
                 return false
             }
         }
@@ -60,7 +58,6 @@
             case stopped
         }
 
-        /// Takes bytes of the body.
         func receive(body bytes: UnsafeRawBufferPointer) -> Receipt {
             guard !bytes.isEmpty else { return .taken }
             // libcurl delivers what it held back for a transfer that has been stopped.
@@ -68,7 +65,7 @@
             deadlines.activity = driver.now
             if phase != .body {
                 guard head.isComplete else {
-                    stop(.headMalformed("a body came before the end of the head"))
+                    stop(.failed(.malformedResponse, HeadReader.bodyInHead))
                     return .stopped
                 }
                 publishHead()
@@ -96,7 +93,7 @@
                 driver.markReady(self)
                 return .paused
             case .tooLarge:
-                stop(excess ?? .bodyTooLarge)
+                if let excess { stop(.failed(excess)) }
                 return .stopped
             case .abort:
                 stop(.aborted)
@@ -127,7 +124,7 @@
 
         private func keep(_ bytes: UnsafeRawBufferPointer) -> Receipt {
             if let excess = excess(with: bytes.count) {
-                stop(excess)
+                stop(.failed(excess))
                 return .stopped
             }
             kept.append(contentsOf: bytes)
@@ -136,13 +133,16 @@
         }
 
         /// Which limit the body exceeds, or will exceed by the length that the head declares.
-        private func excess(with count: Int) -> Cause? {
+        private func excess(with count: Int) -> RequestError? {
             let size = received + Int64(count)
-            if let limit = limits.body, max(size, progress.bytesToReceive ?? 0) > limit { return .bodyTooLarge }
+            if let limit = limits.body, max(size, progress.bytesToReceive ?? 0) > limit {
+                return RequestError(.bodyTooLarge, "the body has more than \(limit) bytes")
+            }
             guard head.isCoded, let ratio = limits.ratio, let easy else { return nil }
             // libcurl 8.7 and later count a piece after it was decoded. None is longer than this.
             let arrived = easy.received + (256 << 10)
-            return size / ratio > arrived ? .bodyExpands : nil
+            guard size / ratio > arrived else { return nil }
+            return RequestError(.bodyTooLarge, "decoding makes the body more than \(ratio) times as long")
         }
 
         /// Writes the bytes that were kept before the head was accepted, then the new bytes.
@@ -155,7 +155,7 @@
                 try file.write(bytes)
                 return true
             } catch {
-                stop(.sinkFailed(error))
+                stop(.failed(error))
                 return false
             }
         }
@@ -194,7 +194,7 @@
                 paused.insert(.sending)
                 return Int(CURL_READFUNC_PAUSE)
             case .failed(let error):
-                stop(.sourceFailed(error))
+                stop(.failed(error))
                 return Int(CURL_READFUNC_ABORT)
             }
         }
@@ -207,5 +207,86 @@
             progress.bytesSent = 0
             return true
         }
+    }
+
+    /// The functions that libcurl calls on the driver thread.
+    enum CurlCallbacks {
+        // The context is the easy handle. It lives longer than libcurl uses it.
+        static let all = rocurl_callbacks(
+            header: { bytes, size, count, context in
+                let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+                return with(context) { $0.receive(line: line) } == true ? size * count : 0
+            },
+            body: { bytes, size, count, context in
+                let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
+                return switch with(context, { $0.receive(content: bytes) }) {
+                case .taken?: size * count
+                case .paused?: Int(CURL_WRITEFUNC_PAUSE)
+                // Any number other than that of the bytes is an error.
+                case .stopped?, nil: size * count == 0 ? 1 : 0
+                }
+            },
+            read: { bytes, size, count, context in
+                let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+                return with(context) { $0.send(into: buffer) } ?? Int(CURL_READFUNC_ABORT)
+            },
+            seek: { context, offset, origin in
+                guard offset == 0, origin == SEEK_SET, with(context, { $0.rewind() }) == true else {
+                    return CURL_SEEKFUNC_FAIL
+                }
+                return CURL_SEEKFUNC_OK
+            },
+            lookup: { _, _, context in
+                with(context) { $0.lookupBegins() } == true ? 0 : 1
+            },
+            open: { context, _, address in
+                // libcurl always passes an address.
+                if with(context, { $0.mayOpen(for: address!) }) == false { return CURL_SOCKET_BAD }
+                let (family, type) = (address!.pointee.family, address!.pointee.socktype)
+                // A child process that another thread starts must not inherit it. libcurl before 8.19 would let it.
+                let descriptor = Glibc.socket(
+                    family, type | Int32(SOCK_CLOEXEC.rawValue), Int32(address!.pointee.`protocol`))
+                let number = errno
+                let isTaken = with(context) {
+                    $0.takes(descriptor, errorNumber: number, isIPv4: family == AF_INET)
+                }
+                // A look-up whose transfer has ended ends at its first socket.
+                guard isTaken == false else { return descriptor }
+                if descriptor >= 0 { Glibc.close(descriptor) }
+                return CURL_SOCKET_BAD
+            },
+            socket: { context, descriptor, _ in
+                with(context) { $0.opens(descriptor) } == nil ? CURL_SOCKOPT_ERROR : CURL_SOCKOPT_OK
+            },
+            send: { context, _, _, _, localPort in
+                let isSent = with(context) { $0.requestBegins(localPort: localPort) }
+                return isSent == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+            },
+            close: { sockets, descriptor in
+                // The driver keeps its table longer than the multi handle.
+                Unmanaged<ConnectionTable>.fromOpaque(sockets!).takeUnretainedValue().noteClosed(descriptor)
+                return Glibc.close(descriptor)
+            })
+
+        /// Calls a function with the transfer that a handle serves. Returns `nil` if the transfer has left the handle.
+        private static func with<Result>(
+            _ context: UnsafeMutableRawPointer?, _ body: (CurlTransfer) -> Result
+        ) -> Result? {
+            guard let transfer = Unmanaged<EasyHandle>.fromOpaque(context!).takeUnretainedValue().transfer else {
+                return nil
+            }
+            transfer.driver.steps &+= 1
+            return body(transfer)
+        }
+    }
+
+    /// The directions in which a transfer is paused, in the form that `curl_easy_pause` expects.
+    struct PausedDirections: OptionSet {
+        let rawValue: Int32
+
+        /// The consumer of the response has enough for now.
+        static let receiving = Self(rawValue: CURLPAUSE_RECV)
+        /// The source of the request's body has nothing for now.
+        static let sending = Self(rawValue: CURLPAUSE_SEND)
     }
 #endif

@@ -16,7 +16,6 @@
         /// Whether the transfer uses a new connection, made for it or for others that want one as well.
         let wantsNewConnection: Bool
         let isSecure: Bool
-        /// Whether its connection may speak HTTP/2.
         let mayUseHTTP2: Bool
         /// Whether its connection may take other requests at the same time.
         var mayShare: Bool { mayUseHTTP2 && CurlLibrary.sharesConnections }
@@ -34,7 +33,7 @@
         /// When `perform` was called.
         let submitted: Int64
         /// Records how long the transfer waits for another transfer's connection. `nil` if nothing needs that.
-        let wait: ConnectionWait?
+        let wait: AttemptTrace?
 
         /// The handle; `nil` when the driver keeps it, because of ``CurlLibrary/waitsForLookups``.
         var easy: EasyHandle?
@@ -128,7 +127,6 @@
             var isAwaitingDescriptor: Bool { if case .awaitingDescriptor = self { true } else { false } }
         }
 
-        /// How a transfer ended.
         enum Outcome {
             case finished(CURLcode)
             case stopped(Cause)
@@ -137,7 +135,6 @@
         /// Whether libcurl carried the transfer out to its end.
         var isWhole: Bool { if case .finished(CURLE_OK)? = outcome { true } else { false } }
 
-        /// Whether its Task ended it.
         var wasAborted: Bool { if case .stopped(.aborted)? = outcome { true } else { false } }
 
         /// Whether the response is complete although libcurl failed because it continued over HTTP/2. libcurl 7.88
@@ -167,22 +164,15 @@
             case aborted
             case connectLimit
             case idleLimit
-            case bodyTooLarge
-            /// It expands more than allowed while it is decoded.
-            case bodyExpands
-            case headTooLarge
-            case headMalformed(String)
-            /// The body does not match the coding that the head names.
-            case contentBroken(String)
             /// Enough of a rejected response was read.
             case drained
-            case sourceFailed(any Error)
-            case sinkFailed(any Error)
             /// libcurl wanted to send a request again that the server may have processed.
             case replayRefused
-            case shutDown
-            /// The system has no thread, no descriptor or no memory left.
-            case shortage(String)
+            case failed(any Error)
+
+            static func failed(_ code: RequestError.Code, _ reason: String) -> Cause {
+                .failed(RequestError(code, reason))
+            }
         }
 
         /// The limits of a task in nanoseconds.
@@ -207,24 +197,23 @@
         }
 
         init(
-            driver: CurlDriver, easy: EasyHandle, request: CurlRequest, limits: Limits, upload: (any UploadSource)?,
-            mayBeSentAgain: Bool = true, wantsNewConnection: Bool = false, wantsProgress: Bool,
-            isForMemory: Bool = true, usesFile: Bool = false, submitted: Int64,
-            wait: ConnectionWait? = nil
+            _ task: TransportTask, _ request: CurlRequest, _ limits: TransferLimits, driver: CurlDriver,
+            easy: EasyHandle, upload: (any UploadSource)?, submitted: Int64
         ) {
             self.driver = driver
             self.easy = easy
-            self.limits = limits
+            self.limits = Limits(limits)
             self.upload = upload
-            self.wantsProgress = wantsProgress
-            self.isForMemory = isForMemory
-            self.usesFile = usesFile
             self.submitted = submitted
-            self.wait = wait
+            wait = task.trace
+            wantsProgress = task.onProgress != nil
+            isForMemory = task.destination.isMemory
+            let isForFile = if case .file = task.destination { true } else { false }
+            usesFile = isForFile || upload is FileUpload
             url = request.url
-            isSafe = request.isSafe && mayBeSentAgain
+            isSafe = request.isSafe && task.mayBeSentAgain != false
             isForHead = request.method == "HEAD"
-            self.wantsNewConnection = wantsNewConnection
+            wantsNewConnection = task.wantsNewConnection
             isSecure = request.isSecure
             mayUseHTTP2 = driver.settings.mayUseHTTP2(isSecure: request.isSecure)
             hasName = request.hasName
@@ -251,14 +240,9 @@
             }
         }
 
-        /// Tells the driver to look at the transfer.
-        func callDriver() {
-            driver.call(for: self)
-        }
-
         /// Ends the transfer as soon as possible.
         func abort() {
-            if exchange.withLock({ $0.abort() }) { callDriver() }
+            if exchange.withLock({ $0.abort() }) { driver.call(for: self) }
         }
 
         /// Records why libcurl has to end the transfer, by an error or by its removal.
@@ -275,7 +259,6 @@
         /// Whether some of its body is sent after the head.
         var sendsBody: Bool { upload != nil || (progress.bytesToSend ?? 0) > 0 }
 
-        /// Whether its end may break off an HTTP/2 stream.
         var mayBreakOffStream: Bool {
             sends > 0 && !isWhole && mayUseHTTP2 && (head.isUntouched || head.takesSeveral)
         }
@@ -338,7 +321,6 @@
                 known = nil
             }
 
-            /// A socket was made for it.
             mutating func opens(_ socket: Int32) {
                 newSockets.append(socket)
                 hasSocket = true

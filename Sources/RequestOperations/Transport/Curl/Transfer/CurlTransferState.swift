@@ -6,19 +6,18 @@
     /// driver wrote.
     struct CurlTransferState: Sendable {
         enum State {
-            /// In the inbox, or held back by the driver.
+            /// In the inbox, or not begun by the driver.
             case queued
             case awaitingHead
-            /// The head has come, and the Task has not accepted or rejected it; `nil` once the Task has taken it.
-            case unanswered(ResponseHead?, isPaused: Bool)
+            /// The head has come, and the Task has not accepted or rejected it.
+            case unanswered(isPaused: Bool)
             case accepted(Delivery)
             /// The Task did not want the response. The driver reads the rest to keep the connection.
             case rejected
-            /// The Task cancelled or gave up, and the driver has not noticed yet. Holds the head that the Task has not
-            /// taken.
-            case aborting(ResponseHead?)
-            /// The driver will never touch the transfer again. Holds the head that the Task has not taken.
-            case ended(ResponseHead?)
+            /// The Task cancelled or gave up, and the driver has not noticed yet.
+            case aborting
+            /// The driver will never touch the transfer again.
+            case ended
         }
 
         /// Where the bytes of an accepted response go.
@@ -62,6 +61,8 @@
         }
 
         private(set) var state = State.queued
+        /// The head that the Task has not taken.
+        private var head: ResponseHead?
         /// The bytes that wait for a consumer.
         private var pending = Data()
         private var progress: TransferProgress?
@@ -76,8 +77,8 @@
                 return .begin
             case .awaitingHead, .ended:
                 return .goOn
-            case .unanswered(let head, _):
-                state = .unanswered(head, isPaused: false)
+            case .unanswered:
+                state = .unanswered(isPaused: false)
                 return .goOn
             case .accepted(.stream):
                 state = .accepted(.stream(isPaused: false))
@@ -100,7 +101,8 @@
 
         mutating func headArrived(_ head: ResponseHead) {
             guard case .awaitingHead = state else { return }
-            state = .unanswered(head, isPaused: false)
+            self.head = head
+            state = .unanswered(isPaused: false)
         }
 
         /// Bytes of the body have arrived.
@@ -114,10 +116,10 @@
             _ bytes: UnsafeRawBufferPointer, kept: inout Data, limit: Int, isTooLarge: Bool
         ) -> Reception {
             switch state {
-            case .unanswered(let head, _):
+            case .unanswered:
                 // If the body is too large, no more bytes may follow that would make the driver end the transfer.
                 guard isTooLarge || kept.count + bytes.count > limit else { return .keep }
-                state = .unanswered(head, isPaused: true)
+                state = .unanswered(isPaused: true)
                 return .pause
             case .accepted where isTooLarge:
                 return .tooLarge
@@ -158,14 +160,7 @@
 
         /// The driver has finished with the transfer and will never touch it again.
         mutating func end() {
-            switch state {
-            case .unanswered(let head, _), .aborting(let head):
-                state = .ended(head)
-            case .queued, .awaitingHead, .accepted, .rejected:
-                state = .ended(nil)
-            case .ended:
-                break
-            }
+            state = .ended
         }
 
         /// The Task to resume, if it waits and has a signal.
@@ -185,24 +180,15 @@
         }
 
         private var hasSignal: Bool {
-            switch state {
-            case .ended, .unanswered(.some, _): true
-            default: !pending.isEmpty || progress != nil
-            }
+            isEnded || head != nil && !isAborting || !pending.isEmpty || progress != nil
         }
 
         /// Takes the next signal, and says whether the driver must be called because the transfer is paused for the
         /// Task.
         mutating func take() -> (Signal, callsDriver: Bool)? {
-            switch state {
-            case .unanswered(.some(let head), let isPaused):
-                state = .unanswered(nil, isPaused: isPaused)
+            if let head, !isAborting {
+                self.head = nil
                 return (.head(head), false)
-            case .ended(.some(let head)):
-                state = .ended(nil)
-                return (.head(head), false)
-            default:
-                break
             }
             if !pending.isEmpty {
                 defer { pending = Data() }
@@ -213,14 +199,13 @@
                 self.progress = nil
                 return (.progress(progress), false)
             }
-            if case .ended = state { return (.ended, false) }
-            return nil
+            return isEnded ? (.ended, false) : nil
         }
 
         /// The Task wants the response. Says whether the driver must be called. After the transfer has ended, it never
         /// must.
         mutating func accept(_ delivery: Delivery) -> Bool {
-            guard case .unanswered(_, let isPaused) = state else { return false }
+            guard case .unanswered(let isPaused) = state else { return false }
             state = .accepted(delivery)
             // The kept bytes are written with the next bytes, or at the end.
             if case .stream = delivery { return true }
@@ -236,16 +221,9 @@
 
         /// The transfer must end as soon as possible. Says whether the driver must be called.
         mutating func abort() -> Bool {
-            switch state {
-            case .aborting, .ended:
-                return false
-            case .unanswered(let head, _):
-                state = .aborting(head)
-                return true
-            case .queued, .awaitingHead, .accepted, .rejected:
-                state = .aborting(nil)
-                return true
-            }
+            guard !isAborting, !isEnded else { return false }
+            state = .aborting
+            return true
         }
 
         /// How many bytes wait for a consumer before the transfer is paused.

@@ -18,28 +18,18 @@
             onHead: @escaping @Sendable (ResponseHead) throws -> Void
         ) throws {
             if case .urlSessionTask = task.execution {
-                throw RequestError(
-                    .unsupported, stage: .transfer, reason: "a URLSession's task needs a URLSessionTransport")
+                throw RequestError(.unsupported, "a URLSession's task needs a URLSessionTransport")
             }
             let request = try CurlRequest(task.request)
             let (upload, smallBody) = try Self.body(of: task, request)
             let limits = task.effectiveLimits
-            let (isForFile, isForMemory) =
-                switch task.destination {
-                case .memory: (false, true)
-                case .file: (true, false)
-                case .stream: (false, false)
-                }
             let easy = driver.handles.take()
             easy.prepare(
                 request, body: upload, smallBody: smallBody, connectLimit: limits.connect,
                 expectsNothing: task.expectsNothing)
             if let refusal = easy.refusal { throw refusal }
             transfer = CurlTransfer(
-                driver: driver, easy: easy, request: request, limits: .init(limits), upload: upload,
-                mayBeSentAgain: task.mayBeSentAgain ?? true, wantsNewConnection: task.wantsNewConnection,
-                wantsProgress: task.onProgress != nil, isForMemory: isForMemory,
-                usesFile: isForFile || upload is FileUpload, submitted: submitted, wait: task.trace?.wait)
+                task, request, limits, driver: driver, easy: easy, upload: upload, submitted: submitted)
             transfer.progress.bytesToSend = smallBody.map { Int64($0.count) } ?? upload?.length
             self.task = task
             self.onHead = onHead
@@ -49,7 +39,7 @@
             of task: TransportTask, _ request: CurlRequest
         ) throws -> ((any UploadSource)?, smallBody: Data?) {
             if request.method == "HEAD", !task.body.isNone {
-                throw RequestError(.unsupported, stage: .transfer, reason: "a HEAD request cannot have a body")
+                throw RequestError(.unsupported, "a HEAD request cannot have a body")
             }
             switch task.body {
             case .none:
@@ -67,7 +57,7 @@
 
         /// The error of a request that a transport no longer accepts.
         static var shutDownError: RequestError {
-            RequestError(.unsupported, stage: .transfer, reason: "the transport has been shut down")
+            RequestError(.unsupported, "the transport has been shut down")
         }
 
         // MARK: Flow
@@ -118,7 +108,7 @@
         /// Handles the driver's signals until there is something to wait for.
         private func advance(_ state: inout State) -> Step {
             while let (signal, callsDriver) = transfer.exchange.withLock({ $0.take() }) {
-                if callsDriver { transfer.callDriver() }
+                if callsDriver { transfer.driver.call(for: transfer) }
                 switch signal {
                 case .head(let head): answer(head, &state)
                 case .progress(let progress): task.onProgress?(progress)
@@ -148,10 +138,10 @@
                 try onHead(head)
                 state.sink = try BodySink(task.destination)
                 let delivery = state.sink.delivery
-                if transfer.exchange.withLock({ $0.accept(delivery) }) { transfer.callDriver() }
+                if transfer.exchange.withLock({ $0.accept(delivery) }) { transfer.driver.call(for: transfer) }
             } catch {
                 state.rejection = error
-                if transfer.exchange.withLock({ $0.reject() }) { transfer.callDriver() }
+                if transfer.exchange.withLock({ $0.reject() }) { transfer.driver.call(for: transfer) }
             }
         }
 
@@ -173,12 +163,7 @@
         private func finishDelivery(_ state: inout State) async {
             if case .stopped(.aborted)? = transfer.outcome { return }
             guard state.rejection == nil else { return }
-            switch state.sink {
-            case .memory: return
-            case .file: break
-            case .special, .consumer:
-                if !transfer.kept.isEmpty { await consume(transfer.takeKept(), &state) }
-            }
+            if case .stream = state.sink, !transfer.kept.isEmpty { await consume(transfer.takeKept(), &state) }
             guard state.rejection == nil, transfer.failure() == nil else { return }
             do {
                 try await state.sink.finish(with: transfer.kept)
@@ -197,7 +182,8 @@
             func failed(_ error: any Error, _ phase: TransferFailure.Phase) -> any Error {
                 state.sink.discard()
                 var failure = TransferFailure(
-                    error, head: state.head, bodyPrefix: prefix(of: state), bodySize: transfer.received, phase: phase,
+                    error, head: state.head, bodyPrefix: Data(transfer.kept.prefix(transfer.limits.keptErrorBody)),
+                    bodySize: transfer.received, phase: phase,
                     requestMayHaveBeenProcessed: phase != .connect || transfer.sends > 0,
                     connectionWasReused: timings.connectionWasReused, timings: timings)
                 failure.connectionStands = connectionStands
@@ -214,7 +200,7 @@
             guard let head = state.head else {
                 // libcurl accepts a head that breaks off.
                 throw failed(
-                    RequestError(.connectionLost, stage: .transfer, reason: "the connection ended in the head"), .head)
+                    RequestError(.connectionLost, "the connection ended in the head"), .head)
             }
             reportEnd(timings)
             return response(head, timings)
@@ -230,10 +216,6 @@
             case .stream:
                 return TransportResponse(head: head, bodySize: transfer.received, timings: timings)
             }
-        }
-
-        private func prefix(of state: State) -> Data {
-            Data(transfer.kept.prefix(transfer.limits.keptErrorBody))
         }
 
         private func reportEnd(_ timings: TransferTimings) {

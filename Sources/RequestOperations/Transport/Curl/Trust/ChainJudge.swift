@@ -59,7 +59,11 @@
             handle.setContextFunction { _, context, handle in
                 // The handle lives longer than libcurl uses it.
                 let handle = Unmanaged<EasyHandle>.fromOpaque(handle!).takeUnretainedValue()
-                return handle.judgesChains(of: context!) ? CURLE_OK : CURLE_OUT_OF_MEMORY
+                // A handle without a transfer makes no connection.
+                guard let transfer = handle.transfer, let judge = transfer.driver.settings.chainJudge,
+                    judge.judge(context!, for: transfer)
+                else { return CURLE_OUT_OF_MEMORY }
+                return CURLE_OK
             }
         }
 
@@ -88,11 +92,8 @@
                     key: ServerPin(.key, withUnsafeBytes(of: certificate.key) { Data($0) }),
                     whole: ServerPin(.certificate, withUnsafeBytes(of: certificate.whole) { Data($0) }))
             }
-            return connection.judge.passes(certificates, connection)
-        }
-
-        private func passes(_ chain: [PinCheck.Certificate], _ connection: Connection) -> Bool {
-            let verdict = check.verdict(on: chain, of: connection.origin.host, port: connection.origin.port, at: Date())
+            let (check, origin) = (connection.judge.check, connection.origin)
+            let verdict = check.verdict(on: certificates, of: origin.host, port: origin.port, at: Date())
             for message in verdict.reports { message.handler(message.report) }
             if let failure = verdict.failure { connection.transfer?.connection.refusedChain = failure }
             return verdict.failure == nil

@@ -93,34 +93,12 @@
         func start(callDriver: @escaping @Sendable () -> Void) -> Task<Void, Never> {
             Task {
                 do {
-                    try await readAll(callDriver)
+                    try await stream.readAll { try await self.push($0, callDriver) }
                     finish(.atLastByte, callDriver)
                 } catch {
                     finish(.failed(error), callDriver)
                 }
             }
-        }
-
-        private func readAll(_ callDriver: () -> Void) async throws {
-            let reader = try await stream.open()
-            var total: Int64 = 0
-            var last: Data?
-            while let piece = try await reader.next() {
-                try Task.checkCancellation()
-                guard !piece.isEmpty else { continue }
-                total += Int64(piece.count)
-                // The last piece of a declared length waits until the source has confirmed its end. The server must not
-                // take an incomplete body for a complete one.
-                if let length, total > length { throw Self.wrongLength("more") }
-                if total == length { last = piece } else { try await push(piece, callDriver) }
-            }
-            if let length, total < length { throw Self.wrongLength("fewer") }
-            if let last { try await push(last, callDriver) }
-        }
-
-        static func wrongLength(_ word: String) -> RequestError {
-            RequestError(
-                .unencodableBody, stage: .transfer, reason: "the body's source gave \(word) bytes than it declared")
         }
 
         /// - Throws: `CancellationError` if the transfer is over. No caller sees that error.

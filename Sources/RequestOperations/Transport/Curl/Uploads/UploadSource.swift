@@ -48,24 +48,16 @@
     }
 
     extension BodyStream {
-        /// Reads a source to its end, in its own Task, and checks that it is empty. The source is user code. If it does
+        /// Reads a source of no bytes to its end, in its own Task, and checks that it is empty. The source is user code. If it does
         /// not notice a cancel, the Task is left behind.
         ///
         /// - Parameter limit: How long that may take; `nil` means no limit.
         /// - Throws: The source's own error, `unencodableBody` if it gives a byte, `timedOut`, or `CancellationError`.
         func expectNothing(within limit: Duration?) async throws {
             let exceeded: @Sendable (Duration) -> any Error = {
-                RequestError(.timedOut, stage: .transfer, reason: "the body's source did not end within \($0)")
+                RequestError(.timedOut, "the body's source did not end within \($0)")
             }
-            try await TimeLimit.run(limit, on: ContinuousClock(), exceeded: exceeded) { try await readNothing() }
-        }
-
-        private func readNothing() async throws {
-            let reader = try await open()
-            while let piece = try await reader.next() {
-                try Task.checkCancellation()
-                guard piece.isEmpty else { throw StreamUpload.wrongLength("more") }
-            }
+            try await TimeLimit.run(limit, on: ContinuousClock(), exceeded: exceeded) { try await readAll { _ in } }
         }
     }
 
@@ -82,24 +74,12 @@
 
         /// - Throws: A `RequestError` with the code `unencodableBody`.
         init(_ url: URL) throws {
-            guard url.isFileURL else {
-                throw RequestError(.unencodableBody, stage: .transfer, reason: "the body's URL is not a file URL")
-            }
             path = url.path
-            var status = stat()
-            guard stat(path, &status) == 0, access(path, R_OK) == 0 else { throw Self.error("cannot be opened") }
-            guard Self.isRegular(status) else { throw Self.isNoFile }
-            size = Int64(status.st_size)
+            size = try RequestBody.length(ofFile: url)
         }
 
         deinit {
             if file >= 0 { close(file) }
-        }
-
-        private static func isRegular(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFREG }
-
-        private static var isNoFile: RequestError {
-            RequestError(.unencodableBody, stage: .transfer, reason: "the body's file is not a regular file")
         }
 
         /// Opens the file, unless it is open already.
@@ -107,13 +87,12 @@
             guard file < 0 else { return file }
             // If a pipe has replaced the file, a plain open would block until there is a writer.
             let new = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-            guard new >= 0 else { throw Self.error("cannot be opened") }
-            var status = stat()
-            guard fstat(new, &status) == 0, Self.isRegular(status) else {
-                close(new)
-                throw Self.isNoFile
-            }
+            guard new >= 0 else { throw RequestError.ofSystem(.unencodableBody, "the body's file cannot be opened") }
+            // `deinit` closes it, whatever it is.
             file = new
+            var status = stat()
+            fstat(new, &status)
+            _ = try RequestBody.length(of: status)
             return new
         }
 
@@ -126,11 +105,11 @@
             do { file = try opened() } catch { return .failed(error) }
             var count: Int
             repeat { count = pread(file, buffer.baseAddress, wanted, off_t(offset)) } while count < 0 && errno == EINTR
-            guard count >= 0 else { return .failed(Self.error("cannot be read")) }
+            guard count >= 0 else {
+                return .failed(RequestError.ofSystem(.unencodableBody, "the body's file cannot be read"))
+            }
             guard count > 0 else {
-                return .failed(
-                    RequestError(
-                        .unencodableBody, stage: .transfer, reason: "the body's file became shorter while it was sent"))
+                return .failed(RequestError(.unencodableBody, "the body's file became shorter while it was sent"))
             }
             offset += Int64(count)
             return .bytes(count)
@@ -139,14 +118,6 @@
         func rewind() -> Bool {
             offset = 0
             return true
-        }
-
-        private static func error(_ what: String) -> RequestError {
-            let number = errno
-            return RequestError(
-                DescriptorShare.isShortage(number) ? .outOfLocalResources : .unencodableBody, stage: .transfer,
-                underlying: POSIXError.Code(rawValue: number).map { POSIXError($0) },
-                reason: "the body's file \(what): \(String(cString: strerror(number)))")
         }
     }
 #endif

@@ -53,7 +53,7 @@
                 case .needsInput:
                     return .taken
                 case .broken:
-                    stop(.contentBroken("the body is not compressed as Content-Encoding says"))
+                    stop(.failed(.undecodableContent, "the body is not compressed as Content-Encoding says"))
                     return .stopped
                 }
             }

@@ -23,11 +23,11 @@
             // A line of more than 16 KiB comes in pieces.
             if let guardedEnd {
                 guard start == guardedEnd else {
-                    stop(.headMalformed("a body came before the end of the head"))
+                    stop(.failed(.malformedResponse, HeadReader.bodyInHead))
                     return .stopped
                 }
             } else if !head.hasField, line[0].isSpaceOrTab {
-                stop(.headMalformed(HeadReader.foldedStart))
+                stop(.failed(.malformedResponse, HeadReader.foldedStart))
                 return .stopped
             }
             guardedEnd = start + line.count

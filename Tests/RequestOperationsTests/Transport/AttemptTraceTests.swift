@@ -2,12 +2,12 @@ import Testing
 
 @testable import RequestOperations
 
-@Suite(.timeLimit(.minutes(10))) struct ConnectionWaitTests {
+@Suite(.timeLimit(.minutes(10))) struct AttemptTraceTests {
     private let time = Locked<Int64>(100)
-    private let wait: ConnectionWait
+    private let wait: AttemptTrace
 
     init() {
-        wait = ConnectionWait { [time] in time.withLock { $0 } }
+        wait = AttemptTrace { [time] in time.withLock { $0 } }
     }
 
     private func pass(_ nanoseconds: Int64) {
