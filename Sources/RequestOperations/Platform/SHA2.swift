@@ -29,7 +29,6 @@ package final class SHA2: @unchecked Sendable {
 
         private var state: State
 
-        /// Begins a digest.
         package init(_ function: Function) {
             state =
                 switch function {
@@ -38,7 +37,6 @@ package final class SHA2: @unchecked Sendable {
                 }
         }
 
-        /// Adds bytes.
         package func update(_ data: Data) {
             switch state {
             case .sha256(var hash):
@@ -58,27 +56,23 @@ package final class SHA2: @unchecked Sendable {
             }
         }
     #else
-        private let function: Function
         private let context: OpaquePointer
 
-        /// Begins a digest.
-        package init(_ function: Function) {
-            self.function = function
-            context = Self.newContext()
-            EVP_DigestInit_ex(context, function == .sha256 ? EVP_sha256() : EVP_sha512(), nil)
+        package convenience init(_ function: Function) {
+            // It fails only without memory, and then the process ends anyway.
+            self.init(function == .sha256 ? EVP_sha256() : EVP_sha512())!
+        }
+
+        /// `nil` if the library refuses the function, as one in FIPS mode refuses MD5.
+        fileprivate init?(_ function: OpaquePointer?) {
+            context = EVP_MD_CTX_new()
+            guard EVP_DigestInit_ex(context, function, nil) == 1 else { return nil }
         }
 
         deinit {
             EVP_MD_CTX_free(context)
         }
 
-        private static func newContext() -> OpaquePointer {
-            // It fails only without memory, and then the process ends anyway.
-            guard let context = EVP_MD_CTX_new() else { preconditionFailure("There is no memory for a digest.") }
-            return context
-        }
-
-        /// Adds bytes.
         package func update(_ data: Data) {
             _ = data.withUnsafeBytes { EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
         }
@@ -86,18 +80,18 @@ package final class SHA2: @unchecked Sendable {
         /// The digest of the bytes so far.
         package var digest: Data {
             // The end of a digest changes its context, so it is that of a copy.
-            let copy = Self.newContext()
+            let copy = EVP_MD_CTX_new()
             defer { EVP_MD_CTX_free(copy) }
             EVP_MD_CTX_copy_ex(copy, context)
-            var digest = Data(count: function.length)
+            var digest = Data(count: Int(EVP_MAX_MD_SIZE))
+            var count: UInt32 = 0
             _ = digest.withUnsafeMutableBytes {
-                EVP_DigestFinal_ex(copy, $0.bindMemory(to: UInt8.self).baseAddress, nil)
+                EVP_DigestFinal_ex(copy, $0.bindMemory(to: UInt8.self).baseAddress, &count)
             }
-            return digest
+            return digest.prefix(Int(count))
         }
     #endif
 
-    /// The digest of a text.
     static func digest(of text: String, _ function: Function = .sha256) -> Data {
         digest(of: Data(text.utf8), function)
     }
@@ -157,17 +151,9 @@ enum MessageDigest: Sendable {
                 case .sha256: EVP_sha256()
                 case .sha512Truncated: EVP_sha512_256()
                 }
-            var digest = Data(count: Int(EVP_MAX_MD_SIZE))
-            var count: UInt32 = 0
-            // A library in FIPS mode refuses MD5.
-            let isComputed = data.withUnsafeBytes { bytes in
-                digest.withUnsafeMutableBytes {
-                    EVP_Digest(
-                        bytes.baseAddress, bytes.count, $0.bindMemory(to: UInt8.self).baseAddress, &count, function, nil
-                    )
-                }
-            }
-            return isComputed == 1 ? digest.prefix(Int(count)) : nil
+            let hash = SHA2(function)
+            hash?.update(data)
+            return hash?.digest
         }
     #endif
 }
