@@ -3,19 +3,15 @@
 #endif
 
 extension URLSessionTransport {
-    /// The delegate of a session that a ``URLSessionTransport`` uses. It sends each call to the transfer of the session
-    /// task.
-    ///
-    /// On Linux only the transport itself makes one. On Apple's platforms you can make a session with one, and a transport
-    /// with that session (`URLSessionTransport.init(session:)`). The delegate can have pins, and pass on some calls to
-    /// another delegate (`init(forwardingTo:pins:)`). You may start your own tasks on that session. They run, but their
-    /// responses go nowhere.
-    public final class Delegate: NSObject, URLSessionDataDelegate {
-        /// The transfers of tasks; `nil` when the session has been invalidated. A task is identified by its object, not by
-        /// its number. So one delegate can serve several sessions.
-        private let transfers = Locked<[ObjectIdentifier: SessionTransfer]?>([:])
-
-        #if canImport(ObjectiveC)
+    #if canImport(ObjectiveC)
+        /// The delegate of a session that a ``URLSessionTransport`` uses. It sends each call to the transfer of the session
+        /// task.
+        ///
+        /// You can make a session with one, and a transport with that session (`URLSessionTransport.init(session:)`). The
+        /// delegate can have pins, and pass on some calls to another delegate (`init(forwardingTo:pins:)`). You may start your
+        /// own tasks on that session. They run, but their responses go nowhere.
+        public final class Delegate: NSObject {
+            fileprivate let transfers = Locked<Transfers?>([:])
             let judge: SessionJudge
 
             /// Makes a delegate that knows no task yet.
@@ -44,109 +40,114 @@ extension URLSessionTransport {
             public override convenience init() {
                 self.init(forwardingTo: nil)
             }
-        #else
-            /// Makes a delegate that knows no task yet.
-            public override init() {
-                super.init()
-            }
+        }
+    #else
+        final class Delegate: NSObject {
+            fileprivate let transfers = Locked<Transfers?>([:])
+        }
+    #endif
+
+    /// The transfers of tasks; `nil` when the session has been invalidated. A task is identified by its object, not by its
+    /// number. So one delegate can serve several sessions.
+    fileprivate typealias Transfers = [ObjectIdentifier: SessionTransfer]
+}
+
+extension URLSessionTransport.Delegate: URLSessionDataDelegate {
+    /// Assigns a task of a session to a transfer. Called before the task is resumed.
+    func add(_ transfer: SessionTransfer, for task: URLSessionTask, of session: URLSession) {
+        #if canImport(Darwin)
+            if session.delegate !== self { task.delegate = self }
         #endif
+        transfers.withLock { $0?[ObjectIdentifier(task)] = transfer }
+    }
 
-        /// Assigns a task of a session to a transfer. Called before the task is resumed.
-        func add(_ transfer: SessionTransfer, for task: URLSessionTask, of session: URLSession) {
-            #if canImport(Darwin)
-                if session.delegate !== self { task.delegate = self }
-            #endif
-            transfers.withLock { $0?[ObjectIdentifier(task)] = transfer }
-        }
+    /// Whether the session has been invalidated. No task can be made on it then.
+    var isInvalidated: Bool { transfers.withLock { $0 == nil } }
 
-        /// Whether the session has been invalidated. No task can be made on it then.
-        var isInvalidated: Bool { transfers.withLock { $0 == nil } }
+    private func transfer(for task: URLSessionTask) -> SessionTransfer? {
+        transfers.withLock { $0?[ObjectIdentifier(task)] }
+    }
 
-        private func transfer(for task: URLSessionTask) -> SessionTransfer? {
-            transfers.withLock { $0?[ObjectIdentifier(task)] }
-        }
+    // MARK: URLSessionDataDelegate
 
-        // MARK: URLSessionDataDelegate
+    /// Receives the head of a response.
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        transfer(for: dataTask)?.receive(response)
+        completionHandler(.allow)
+    }
 
-        /// Receives the head of a response.
-        public func urlSession(
-            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-        ) {
-            transfer(for: dataTask)?.receive(response)
-            completionHandler(.allow)
-        }
+    /// Receives a piece of the body.
+    public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        transfer(for: dataTask)?.receive(data)
+    }
 
-        /// Receives a piece of the body.
-        public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-            transfer(for: dataTask)?.receive(data)
-        }
+    /// Notes that a piece of the request's body has been sent.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        transfer(for: task)?.sent(totalBytesSent)
+    }
 
-        /// Notes that a piece of the request's body has been sent.
-        public func urlSession(
-            _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
-            totalBytesExpectedToSend: Int64
-        ) {
-            transfer(for: task)?.sent(totalBytesSent)
-        }
+    /// Ends the transfer of the task.
+    public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let transfer = transfers.withLock { $0?.removeValue(forKey: ObjectIdentifier(task)) }
+        transfer?.complete(error, response: task.response)
+    }
 
-        /// Ends the transfer of the task.
-        public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-            let transfer = transfers.withLock { $0?.removeValue(forKey: ObjectIdentifier(task)) }
-            transfer?.complete(error, response: task.response)
-        }
-
-        /// Refuses a redirect. The operation follows it.
-        public func urlSession(
-            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-        ) {
-            if let transfer = transfer(for: task) {
-                transfer.refuseRedirect(completionHandler)
-            } else {
-                completionHandler(nil)
-            }
-        }
-
-        /// Answers a challenge. A 401 is delivered as a normal response. On Linux, Foundation decides about the trust of a
-        /// server. On Apple's platforms the pins do, then the other delegate.
-        public func urlSession(
-            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-        ) {
-            #if canImport(ObjectiveC)
-                guard challenge.asksForCredentials, !judge.passesOnCredentials else {
-                    return judge.answer(challenge, session, task, transfer(for: task), completionHandler)
-                }
-            #else
-                // On this platform the whole response has arrived by now. Refusing the challenge cancels the task.
-                transfer(for: task)?.finish(.whole)
-            #endif
-            completionHandler(.rejectProtectionSpace, nil)
-        }
-
-        /// Answers that there is no new body stream: Foundation is about to send a body again.
-        ///
-        /// Foundation does not know of any body that is sent twice here. So on Linux this call means that a kept
-        /// connection was dead. The request would go out without its body.
-        public func urlSession(
-            _ session: URLSession, task: URLSessionTask,
-            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
-        ) {
-            #if canImport(FoundationNetworking)
-                transfer(for: task)?.finish(.deadConnection)
-            #endif
+    /// Refuses a redirect. The operation follows it.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        if let transfer = transfer(for: task) {
+            transfer.refuseRedirect(completionHandler)
+        } else {
             completionHandler(nil)
         }
+    }
 
-        /// Ends all open transfers: the session cannot be used any more.
-        public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-            let abandoned = transfers.withLock { transfers in
-                defer { transfers = nil }
-                return transfers ?? [:]
+    /// Answers a challenge. A 401 is delivered as a normal response. On Linux, Foundation decides about the trust of a
+    /// server. On Apple's platforms the pins do, then the other delegate.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        #if canImport(ObjectiveC)
+            guard challenge.asksForCredentials, !judge.passesOnCredentials else {
+                return judge.answer(challenge, session, task, transfer(for: task), completionHandler)
             }
-            for transfer in abandoned.values { transfer.complete(error ?? URLError(.cancelled), response: nil) }
+        #else
+            // On this platform the whole response has arrived by now. Refusing the challenge cancels the task.
+            transfer(for: task)?.finish(.whole)
+        #endif
+        completionHandler(.rejectProtectionSpace, nil)
+    }
+
+    /// Answers that there is no new body stream: Foundation is about to send a body again.
+    ///
+    /// Foundation does not know of any body that is sent twice here. So on Linux this call means that a kept
+    /// connection was dead. The request would go out without its body.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        #if canImport(FoundationNetworking)
+            transfer(for: task)?.finish(.deadConnection)
+        #endif
+        completionHandler(nil)
+    }
+
+    /// Ends all open transfers: the session cannot be used any more.
+    public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        let abandoned = transfers.withLock { transfers in
+            defer { transfers = nil }
+            return transfers ?? [:]
         }
+        for transfer in abandoned.values { transfer.complete(error ?? URLError(.cancelled), response: nil) }
     }
 }
 
@@ -182,7 +183,7 @@ extension URLSessionTransport {
                     on: Self.chain(of: trust), of: space.host, port: space.port, at: Date())
                 for message in verdict.reports { message.handler(message.report) }
                 if let failure = verdict.failure {
-                    let error = RequestError(.pinningFailed, stage: .transfer, reason: failure.reason)
+                    let error = RequestError(.pinningFailed, failure.reason)
                     transfer?.finish(.failed(error, phase: .connect))
                     return completionHandler(.cancelAuthenticationChallenge, nil)
                 }
