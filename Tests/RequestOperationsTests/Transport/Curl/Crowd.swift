@@ -62,10 +62,7 @@
     extension CurlTransfer {
         /// A GET to a host, or a host and port, that no thread has taken yet.
         static func to(_ host: String, over driver: CurlDriver) throws -> CurlTransfer {
-            let request = try CurlRequest(URLRequest(url: try #require(URL(string: "http://\(host)/"))))
-            return CurlTransfer(
-                driver: driver, easy: driver.handles.take(), request: request,
-                limits: .init(TransferLimits()), upload: nil, wantsProgress: false, submitted: 0)
+            try CurlTransferTask(to: try #require(URL(string: "http://\(host)/")), over: driver).transfer
         }
     }
 #endif
