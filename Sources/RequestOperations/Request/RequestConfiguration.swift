@@ -177,6 +177,9 @@ public struct RequestConfiguration: Sendable {
     /// afterwards.
     public var onEvent: (@Sendable (RequestEvent) -> Void)? { didSet { changed() } }
 
+    /// Called once with the timeline of each operation, when it has ended. `nil` by default. It must return quickly.
+    var onTimeline: (@Sendable (RequestTimeline) -> Void)? { didSet { changed() } }
+
     /// Called for bytes sent and received, at most about 20 times a second for each request. `nil` by default.
     ///
     /// It runs on the Task that performs the transfer. That is the operation's Task, or a Task of the attempt if there

@@ -165,10 +165,10 @@ extension RequestRunner {
         let began = now
         emit(.waitsForSlot)
         try await takeSlot()
-        // The slot may have been granted at the moment of the cancel.
-        try advance { $0.enter(.slot, in: attempt) }
-        try Task.checkCancellation()
         let waited = now - began
+        // The slot may have been granted at the moment of the cancel.
+        try advance { $0.noteSlot(after: waited, in: attempt) }
+        try Task.checkCancellation()
         emit(.gotSlot(waited: waited))
         return waited
     }

@@ -29,7 +29,7 @@ extension RequestRunner {
         _ wait: RetryWait, _ delay: Duration, or observers: [any EarlyRetryObserver], after failure: AttemptFailure,
         because reason: WaitReason
     ) throws {
-        try advance { $0.enterWait(wait, after: failure) }
+        try advance { $0.enterWait(wait, after: failure, because: reason) }
         emit(.waits(delay), because: reason)
         wait.begin(
             delay, or: observers, after: failure, in: configuration.hosts, random: configuration.randomSource)

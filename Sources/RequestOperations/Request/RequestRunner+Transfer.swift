@@ -156,7 +156,8 @@ extension RequestRunner {
             if let authentication = configuration.authentication {
                 next.request = authentication.authorized(next.request)
             }
-            try advance { $0.follow(target, in: hop.attempt) }
+            let moment = now
+            try advance { $0.follow(target, in: hop.attempt, at: moment) }
             emit(.redirected(from: redirect.url, to: target))
         }
         if let breaker = configuration.circuitBreaker {

@@ -10,7 +10,9 @@ final class RequestRunner: IdempotencyKeySource {
     init(_ request: URLRequest, configuration: RequestConfiguration, work: AttemptedWork = .request) {
         settings = configuration.settings
         let events = configuration.onEvent.map { EventDelivery($0) }
-        requestState = Locked(RequestState(request, work: work, reportingTo: events))
+        requestState = Locked(
+            RequestState(
+                request, work: work, reportingTo: events, keepingExchanges: configuration.onTimeline != nil))
     }
 
     /// Without a copy of it.
@@ -278,6 +280,9 @@ final class RequestRunner: IdempotencyKeySource {
         progress?.change { state in
             if error == nil { state.succeed() }
             state.end()
+        }
+        if let record = configuration.onTimeline, let timeline = timeline(RequestTimeline.Outcome(error)) {
+            record(timeline)
         }
         emit(.ended(error), to: listeners)
     }

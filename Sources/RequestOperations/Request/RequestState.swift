@@ -50,6 +50,12 @@ struct RequestState: Sendable {
     /// Whether other requests waited for the host when the running attempt was sent, or the attempt is a probe.
     private(set) var isAwaited = false
     private(set) var startDate: Date?
+    /// When the request ended, counted from when the operation became ready.
+    private var ended: Duration?
+    /// Whether a recorder wants the requests and heads of the attempts.
+    private let keepsExchanges: Bool
+    /// Why the request waits before its next attempt.
+    private var waitReason: WaitReason?
     /// The alarm at the deadline.
     private var alarm: Alarm?
     /// What shows the progress of the attempts, once someone has asked for it.
@@ -57,10 +63,14 @@ struct RequestState: Sendable {
     /// The events, if something listens to them or has done so.
     private(set) var events: EventDelivery?
 
-    init(_ request: URLRequest, work: AttemptedWork = .request, reportingTo events: EventDelivery? = nil) {
+    init(
+        _ request: URLRequest, work: AttemptedWork = .request, reportingTo events: EventDelivery? = nil,
+        keepingExchanges keepsExchanges: Bool = false
+    ) {
         original = OriginalRequest(request)
         self.work = work
         self.events = events
+        self.keepsExchanges = keepsExchanges
     }
 
     // MARK: Beginning and end
@@ -145,6 +155,7 @@ struct RequestState: Sendable {
     /// - Parameter moment: The time at which running attempts end. `nil` after a success: none runs.
     mutating func end(_ error: (any Error)?, at moment: Duration?) -> Remains {
         if let moment { endAttempts(error, at: moment) }
+        ended = moment.map { elapsed(at: $0) } ?? log.records.last?.ended
         var remains = stop()
         remains.alarm = alarm.take()
         remains.draw = takeUnusedDraw()
@@ -235,7 +246,10 @@ struct RequestState: Sendable {
     }
 
     mutating func note(_ task: TransportTask, in attempt: Int) -> Bool {
-        change(attempt) { state, _ in state.note(task) }
+        change(attempt) { [keepsExchanges] state, record in
+            state.note(task)
+            if keepsExchanges { record.exchange = Box((task.request, nil)) }
+        }
     }
 
     /// Records what ended a wait of an attempt.
@@ -251,21 +265,32 @@ struct RequestState: Sendable {
         _ = change(attempt) { state, _ in state.wasRefused = true }
     }
 
+    /// Records that an attempt got a slot. It may wait for several, one after the other.
+    mutating func noteSlot(after waited: Duration, in attempt: Int) -> Bool {
+        change(attempt) { state, record in
+            state.activity = .stage(.slot)
+            record.waitedForSlot = (record.waitedForSlot ?? .zero) + waited
+        }
+    }
+
     /// Stores the position of an attempt at the configuration's limiter.
     mutating func keep(_ place: RequestLimiter.Place, of attempt: Int) {
         _ = change(attempt) { state, _ in state.place = place }
     }
 
     mutating func receive(_ head: ResponseHead, in attempt: Int) -> Bool {
-        change(attempt) { state, record in
+        change(attempt) { [keepsExchanges] state, record in
+            if keepsExchanges { record.exchange = Box((state.request, head)) }
             state.activity = .stage(.validate)
             state.head = head
             record.status = head.isHTTP ? head.status : nil
         }
     }
 
-    mutating func follow(_ redirect: URL, in attempt: Int) -> Bool {
-        change(attempt) { state, record in
+    mutating func follow(_ redirect: URL, in attempt: Int, at moment: Duration) -> Bool {
+        let sent = elapsed(at: moment)
+        return change(attempt) { state, record in
+            record.sent = sent
             state.activity = .stage(.transfer)
             state.head = nil
             record.redirects.append(redirect)
@@ -308,6 +333,7 @@ struct RequestState: Sendable {
         if wake?.reason.isSign == true, log.lastUnhedged?.wokenBy?.isSign != true { failures.repeatBackoff() }
         let place: RequestLimiter.Slot? = if case .fresh(let place) = phase { place } else { nil }
         let number = log.begin(on: date, at: elapsed(at: moment), after: wake)
+        log[number].waitReason = waitReason.take()
         attempts = [AttemptState(number: number, holding: AttemptRights(place: place, of: turn), after: wake)]
         release = wake?.release
         self.priority = priority
@@ -320,6 +346,7 @@ struct RequestState: Sendable {
         guard enter(.transfer, in: attempt) else { return false }
         if case .unused(let drawn) = draw { draw = .spent(drawn) }
         if firstSent == nil { firstSent = moment }
+        log[attempt].sent = elapsed(at: moment)
         self.isAwaited = isAwaited
         return true
     }
@@ -344,8 +371,9 @@ struct RequestState: Sendable {
     }
 
     /// Enters the wait before the next attempt. A stop cancels it. Returns `false` if the request was stopped.
-    mutating func enterWait(_ wait: RetryWait, after failure: AttemptFailure) -> Bool {
+    mutating func enterWait(_ wait: RetryWait, after failure: AttemptFailure, because reason: WaitReason) -> Bool {
         guard !isStopped else { return false }
+        waitReason = waitReason ?? reason
         phase = .waiting(wait, after: failure)
         return true
     }
@@ -385,6 +413,18 @@ struct RequestState: Sendable {
     /// The time since the operation became ready.
     func elapsed(at moment: Duration) -> Duration {
         readySince.map { moment - $0 } ?? .zero
+    }
+
+    /// What happened so far. `nil` if the request has not begun.
+    func timeline(of id: RequestID, _ outcome: RequestTimeline.Outcome) -> RequestTimeline? {
+        startDate.map { date in
+            // The first attempt begins with the request.
+            let began = log.records.first?.began ?? .zero
+            return RequestTimeline(
+                id: id, method: work.name ?? original.value.httpMethod ?? "GET", startDate: date - began.inSeconds,
+                duration: ended, attempts: log.records, attemptCount: log.count,
+                outcome: outcome, original: original.value.url)
+        }
     }
 
     /// The time since the first attempt was handed to the transport. `nil` if none was.

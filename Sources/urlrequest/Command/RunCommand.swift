@@ -43,9 +43,9 @@
                 A saved body is named after its URL; of several with one name, the later ones of the input get a number. \
                 As many as four files are written at a time.
 
-                The report is one JSON object: began, seconds, requests, succeeded, failed, cancelled, skipped, unusable, \
+                A report in JSON is one object: began, seconds, requests, succeeded, failed, cancelled, skipped, unusable, \
                 attempts, retries, bytes, requestsPerSecond, statuses and errors (numbers of requests), latency (p50, p90, p95, \
-                p99 and max, in seconds), exitStatus and configuration. The documentation of RequestOperations tells \
+                p99 and max, in seconds), exitStatus, configuration and timeline. The documentation of RequestOperations tells \
                 more of each, and lists the codes of errors.
 
                 Exit status: 0 all requests succeeded; 1 some failed, or results could not be written; 2 an argument or \
@@ -117,16 +117,30 @@
         @OptionGroup(title: "Options for servers")
         var connections: ConnectionArguments
 
-        @Option(help: ArgumentHelp("Writes a report of the whole run, as JSON, at the end.", valueName: "file.json"))
-        var report: String?
+        @OptionGroup var reports: ReportArguments
 
-        @Flag(help: "Prints each result as a JSON object.")
+        @Flag(help: "Prints each result as a JSON object, with the phases of its attempts.")
         var json = false
+
+        @Option(
+            help: ArgumentHelp(
+                """
+                Prints each result in a format with variables of curl, such as '%{http_code} %{time_total}\\n'. A variable \
+                that does not exist is an error, which lists those that do.
+                """, valueName: "format"),
+            transform: WriteOut.init)
+        var writeOut: WriteOut?
+
+        @Flag(help: "Prints the bodies of successful responses in place of results, each as a whole.")
+        var body = false
 
         @Flag(help: "Shows no progress on standard error, only messages and the summary.")
         var noProgress = false
 
         func validate() throws {
+            guard [json, writeOut != nil, body].count(where: \.self) <= 1 else {
+                throw ValidationError("--json, --write-out and --body each say how a result is printed.")
+            }
             guard !urls.isEmpty || input != nil else { throw ValidationError("Give at least one URL, or --input.") }
             guard ifExists == nil || outputDirectory != nil else {
                 throw ValidationError("--if-exists says something of --output-directory, which is missing.")
@@ -161,11 +175,11 @@
                 Console().print("urlrequest: --insecure: no certificate is checked, anybody can be the server\n")
             }
             settings.keepsCookies = cookies
-            settings.report = try report.map(ReportFile.init)
+            settings.reports = try reports.reports()
             settings.outputDirectory = try outputDirectory.map {
                 try OutputDirectory($0, ifExists: ifExists ?? .number)
             }
-            settings.format = json ? .json : .text
+            settings.format = body ? .body : json ? .json : writeOut.map { .writeOut($0) } ?? .text
             settings.showsProgress = !noProgress
             return settings
         }

@@ -93,8 +93,10 @@
         func run() async throws {
             let configuration: RequestConfiguration
             let requests: [URLRequest]
+            let reports: Reports
             do {
-                configuration = try files.configuration(connections: segments)
+                reports = try files.reports.reports()
+                configuration = try files.configuration(connections: segments, reports)
                 requests = try urls.map(files.request)
             } catch let error as UnusableInput {
                 Console().print("urlrequest: \(error.reason)\n")
@@ -102,7 +104,7 @@
             }
             // The content on a terminal and a bar would spoil each other.
             let showsProgress = !files.noProgress && !(output == "-" && isatty(STDOUT_FILENO) == 1)
-            let run = FileRun(over: configuration.transport, showsProgress: showsProgress)
+            let run = FileRun(over: configuration.transport, showsProgress: showsProgress, reports)
             throw ExitCode(
                 await run.run { run in
                     if output == "-" { return await print(requests[0], configuration, run) }

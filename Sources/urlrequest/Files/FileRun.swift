@@ -18,6 +18,7 @@ final class FileRun: @unchecked Sendable {
 
     private let transport: any Transport
     private let showsProgress: Bool
+    private let reports: Reports
     private let queue = OperationQueue()
     private let screen = DispatchQueue(label: "urlrequest.FileRun")
     private let console = Console()
@@ -29,9 +30,11 @@ final class FileRun: @unchecked Sendable {
     /// - Parameters:
     ///   - transport: The transport of all transfers. The end of the run ends it.
     ///   - showsProgress: Whether a bar is shown on a terminal.
-    init(over transport: any Transport, showsProgress: Bool) {
+    ///   - reports: The reports that the end of the run writes.
+    init(over transport: any Transport, showsProgress: Bool, _ reports: Reports) {
         self.transport = transport
         self.showsProgress = showsProgress
+        self.reports = reports
     }
 
     /// Runs transfers, until a signal comes. Returns the exit status.
@@ -45,6 +48,7 @@ final class FileRun: @unchecked Sendable {
         }
         await transfers(self)
         await TransportChoice.shutDown(transport)
+        if !reports.write(saying: say) { state.withLock { $0.failures += 1 } }
         signals.end()
         let state = state.withLock { $0 }
         return switch state.stopped {

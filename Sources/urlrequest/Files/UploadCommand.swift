@@ -42,17 +42,19 @@
         func run() async throws {
             let configuration: RequestConfiguration
             let request: URLRequest
+            let reports: Reports
             do {
                 // It checks that the file can be read.
                 _ = try OptionValue.body("@\(file)")
-                configuration = try files.configuration(connections: 1)
+                reports = try files.reports.reports()
+                configuration = try files.configuration(connections: 1, reports)
                 request = try files.request(to: url)
             } catch let error as UnusableInput {
                 Console().print("urlrequest: \(error.reason)\n")
                 throw ExitCode(ExitStatus.unusable)
             }
             let operation = operation(request, configuration)
-            let run = FileRun(over: configuration.transport, showsProgress: !files.noProgress)
+            let run = FileRun(over: configuration.transport, showsProgress: !files.noProgress, reports)
             throw ExitCode(
                 await run.run { run in
                     await run.transfer(named: file) {
@@ -113,14 +115,18 @@
         @Flag(help: "Shows no progress on standard error, only messages.")
         var noProgress = false
 
+        @OptionGroup var reports: ReportArguments
+
         @OptionGroup(title: "Options for servers")
         var connections: ConnectionArguments
 
         /// The configuration of every request.
         ///
-        /// - Parameter count: How many connections a file may use.
+        /// - Parameters:
+        ///   - count: How many connections a file may use.
+        ///   - reports: The reports that tell of the requests.
         /// - Throws: ``UnusableInput``.
-        func configuration(connections count: Int) throws -> RequestConfiguration {
+        func configuration(connections count: Int, _ reports: Reports) throws -> RequestConfiguration {
             let transport = TransportChoice.platform
             var options = try connections.options(over: transport)
             options.sharesConnections = count == 1
@@ -136,6 +142,7 @@
             configuration.attemptTimeLimit = timeout
             if let timeout { configuration.connectTimeLimit = timeout }
             configuration.deadline = deadline
+            reports.record(&configuration)
             return configuration
         }
 

@@ -30,8 +30,18 @@
             transform: { try OptionValue.count($0, in: 1...100_000) })
         var concurrency = 16
 
+        @OptionGroup var reports: ReportArguments
+
         func run() async throws {
-            let queue = try await queue.open { $0.width = concurrency }
+            let reports: Reports
+            do { reports = try self.reports.reports() } catch let error as UnusableInput {
+                Console().print("urlrequest: \(error.reason)\n")
+                throw ExitCode(ExitStatus.unusable)
+            }
+            let queue = try await queue.open {
+                $0.width = concurrency
+                reports.record(&$0.request)
+            }
             let printing = Self.printOutcomes(of: queue.events)
             let stopped = AsyncStream<Int32>.makeStream()
             let watch = SignalWatch(
@@ -60,13 +70,14 @@
             draining.cancel()
             await queue.close(finishing: true)
             await printing.value
+            let isWhole = reports.write { Console().print("urlrequest: \($0)\n") }
             watch.end()
             if let signal { throw ExitCode(ExitStatus.signal(signal)) }
             if let error = await draining.value {
                 Console().print("urlrequest: \(error)\n")
                 throw ExitCode(ExitStatus.unusable)
             }
-            throw ExitCode(status)
+            throw ExitCode(status == ExitStatus.success && !isWhole ? ExitStatus.failure : status)
         }
 
         private static func printOutcomes(of events: AsyncStream<OfflineEvent>) -> Task<Void, Never> {

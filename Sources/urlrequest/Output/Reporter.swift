@@ -88,7 +88,9 @@ final class Reporter: @unchecked Sendable {
     /// Counts and prints the result of a request. Called on any thread.
     func record(_ operation: InputOperation, _ result: Result<Int64, any Error>) {
         // A request that was still held back when the run was stopped has no result.
-        guard let outcome = Outcome(of: operation, result) else { return places.giveBack(operation.input.places) }
+        guard let outcome = Outcome(of: operation, result, for: settings.format) else {
+            return places.giveBack(operation.input.places)
+        }
         record(outcome, of: operation.input)
     }
 
@@ -128,7 +130,7 @@ final class Reporter: @unchecked Sendable {
         for outcome in taken.outcomes {
             tally.add(outcome)
             guard let format = settings.format, !isOutputLost else { continue }
-            lines.append(contentsOf: format.line(outcome).utf8)
+            lines.append(contentsOf: format.bytes(outcome))
             if lines.count >= Self.batch.size { writeLines() }
         }
         writeLines()
@@ -234,13 +236,14 @@ final class Reporter: @unchecked Sendable {
         if reason != .outputClosed {
             console.print(Summary(tally: tally, duration: duration, stopped: reason).description)
         }
-        if let report = settings.report {
-            let document = ReportDocument(settings, tally, began: began.date, duration: duration, exitStatus: status)
-            do { try report.write(document.encoded()) } catch {
-                console.print("urlrequest: the report cannot be written: \(errorText(error))\n")
-                if status == ExitStatus.success { status = ExitStatus.failure }
-            }
+        let isWhole = settings.reports.write { [settings, tally, began, status] timeline in
+            try ReportDocument(
+                settings, tally, began: began.date, duration: duration, exitStatus: status, timeline
+            ).encoded()
+        } saying: {
+            console.print("urlrequest: \($0)\n")
         }
+        if !isWhole, status == ExitStatus.success { status = ExitStatus.failure }
         return status
     }
 }

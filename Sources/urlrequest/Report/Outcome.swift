@@ -37,6 +37,12 @@ struct Outcome: Sendable {
     /// The name of the file that the body was saved in, or of the file that was kept; `nil` for none.
     let file: String?
 
+    /// The attempts, if the format shows them.
+    var timeline: RequestTimeline?
+
+    /// The body of a success, if the format shows bodies.
+    var body = Data()
+
     /// Why it failed; `nil` for a success.
     var error: Failure? { if case .failed(let failure) = ending { failure } else { nil } }
 }
@@ -51,7 +57,7 @@ extension Outcome {
     }
 
     /// Makes the outcome of an operation that has ended. Returns `nil` for an operation that never began.
-    init?(of operation: InputOperation, _ result: Result<Int64, any Error>) {
+    init?(of operation: InputOperation, _ result: Result<Int64, any Error>, for format: OutcomeFormat? = nil) {
         guard let seconds = operation.duration else { return nil }
         let attempts = operation.attempts
         id = operation.input.id
@@ -60,11 +66,13 @@ extension Outcome {
         self.seconds = seconds
         // The last attempt may have ended before it was sent.
         status = attempts.last { $0.status != nil }?.status
+        if format?.showsAttempts == true { timeline = operation.timeline }
         switch result {
         case .success(let size):
             bytes = size
             ending = .succeeded
             file = operation.savedName
+            body = operation.body
         case .failure(let failure as RequestError):
             bytes = max(operation.received, attempts.last?.bodySize ?? 0)
             ending = .failed(Failure(code: failure.code.description, message: toolText(failure)))
@@ -91,11 +99,30 @@ enum OutcomeFormat: Sendable {
     case text
     /// A JSON object.
     case json
+    /// The text that `--write-out` describes.
+    case writeOut(WriteOut)
+    /// The body of a success, and nothing for a failure.
+    case body
+
+    /// Whether a result shows more of its attempts than their number.
+    var showsAttempts: Bool {
+        switch self {
+        case .text, .body: false
+        case .json, .writeOut: true
+        }
+    }
+
+    /// What is printed for a result: a line with its end, or the bytes of a body.
+    func bytes(_ outcome: Outcome) -> Data {
+        if case .body = self { outcome.body } else { Data(line(outcome).utf8) }
+    }
 
     /// The line of a result, with its line end.
     func line(_ outcome: Outcome) -> String {
         let seconds = outcome.seconds.decimalSeconds
         switch self {
+        case .body: return String(decoding: outcome.body, as: UTF8.self)
+        case .writeOut(let format): return format.line(outcome)
         case .text:
             let status = outcome.status.map(String.init) ?? "-"
             return "\(status) \(outcome.url) \(outcome.bytes) \(outcome.attempts) \(seconds) \(outcome.ending.word)\n"
@@ -103,12 +130,26 @@ enum OutcomeFormat: Sendable {
             let status = outcome.status.map(String.init) ?? "null"
             let error = outcome.error.map { #"{"code":\#(jsonText($0.code)),"message":\#(jsonText($0.message))}"# }
             let file = outcome.file.map(jsonText) ?? "null"
-            return
-                #"{"id":\#(outcome.id),"url":\#(jsonText(outcome.url)),"status":\#(status),"bytes":\#(outcome.bytes),"#
-                + #""attempts":\#(outcome.attempts),"seconds":\#(seconds),"file":\#(file),"#
-                + #""error":\#(error ?? "null")}"# + "\n"
+            let attempts = (outcome.timeline?.attempts ?? []).map(members).joined(separator: ",")
+            let members = [
+                #""id":\#(outcome.id)"#, #""url":\#(jsonText(outcome.url))"#, #""status":\#(status)"#,
+                #""bytes":\#(outcome.bytes)"#, #""attempts":\#(outcome.attempts)"#, #""seconds":\#(seconds)"#,
+                #""file":\#(file)"#, #""error":\#(error ?? "null")"#, #""timeline":[\#(attempts)]"#,
+            ]
+            return "{\(members.joined(separator: ","))}\n"
         }
     }
+}
+
+/// An attempt as JSON. Times are in seconds; those of phases that did not happen or were not measured are missing.
+private func members(_ attempt: Attempt) -> String {
+    var members = [#""attempt":\#(attempt.number)"#]
+    if let status = attempt.status { members.append(#""status":\#(status)"#) }
+    if let failure = attempt.failure { members.append(#""error":\#(jsonText(failure))"#) }
+    if let reason = attempt.waitReason { members.append(#""waitedFor":\#(jsonText("\(reason)"))"#) }
+    if let wake = attempt.wokenBy { members.append(#""wokenBy":\#(jsonText("\(wake)"))"#) }
+    members += attempt.phases.map { #""\#($0.kind.rawValue)":\#($0.duration.decimalSeconds)"# }
+    return "{\(members.joined(separator: ","))}"
 }
 
 extension Outcome.Ending {

@@ -128,9 +128,13 @@ struct ReportDocument: Encodable {
     private let errors: [String: Int]
     private let latency: Latency
     private let exitStatus: Int32
+    private let timeline: TimelineReport
 
     /// Makes the report of a run that has ended.
-    init(_ settings: RunSettings, _ tally: Tally, began: Date, duration: Duration, exitStatus: Int32) {
+    init(
+        _ settings: RunSettings, _ tally: Tally, began: Date, duration: Duration, exitStatus: Int32,
+        _ timeline: TimelineReport
+    ) {
         configuration = Configuration(
             arguments: settings.urls.count, input: settings.input?.name, concurrency: settings.concurrency,
             perHost: settings.perHost, rate: settings.rate, retries: settings.retries,
@@ -158,6 +162,7 @@ struct ReportDocument: Encodable {
             p50: percentile(0.5), p90: percentile(0.9), p95: percentile(0.95), p99: percentile(0.99),
             max: tally.latency.maximum.inSeconds)
         self.exitStatus = exitStatus
+        self.timeline = timeline
     }
 
     /// The document as JSON bytes.
@@ -166,43 +171,5 @@ struct ReportDocument: Encodable {
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
         return try encoder.encode(self) + Data("\n".utf8)
-    }
-}
-
-/// Where the report goes. A file is replaced as a whole. The report is appended to a device, a pipe or a path of the
-/// system.
-struct ReportFile: Sendable {
-    private let url: URL
-    private let isReplaced: Bool
-
-    /// Checks that a report can be written, before the run.
-    ///
-    /// - Throws: ``UnusableInput``.
-    init(_ path: String) throws {
-        var status = stat()
-        let exists = stat(path, &status) == 0
-        guard !exists || status.st_mode & S_IFMT != S_IFDIR else {
-            throw UnusableInput("\(path): \(errorText(EISDIR))")
-        }
-        let given = URL(fileURLWithPath: path)
-        // We never replace a path of the system, such as /dev/stdout. It may lead to the file with the results.
-        let isOfSystem = ["/dev/", "/proc/"].contains { given.standardizedFileURL.path.hasPrefix($0) }
-        isReplaced = !isOfSystem && (!exists || status.st_mode & S_IFMT == S_IFREG)
-        // A symbolic link is followed: its target is replaced, not the link.
-        url = isReplaced ? given.resolvingSymlinksInPath() : given
-        let written = isReplaced ? url.deletingLastPathComponent().path : path
-        guard access(written, W_OK) == 0 else { throw UnusableInput("\(path): \(errorText(errno))") }
-    }
-
-    /// Writes the report.
-    func write(_ data: Data) throws {
-        if isReplaced {
-            try data.write(to: url, options: .atomic)
-        } else {
-            let descriptor = open(url.path, O_WRONLY | O_APPEND | O_CLOEXEC)
-            guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            try handle.write(contentsOf: data)
-        }
     }
 }

@@ -8,6 +8,8 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
     private struct State {
         /// How many bytes of the body arrived in the last attempt.
         var received: Int64 = 0
+        /// What of it is kept in memory.
+        var body = Data()
         var file: SavedFile?
         var savedName: String?
         var begunAttempts = 0
@@ -33,6 +35,7 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
     let input: InputRequest
 
     private let place: SavingPlace?
+    private let keepsBody: Bool
     private let listener: Listener
     private let state = Locked(State())
 
@@ -45,19 +48,24 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
     ///   - input: The request.
     ///   - configuration: The configuration, which all operations of a run share.
     ///   - place: Where an accepted body is saved. `nil` drops it.
+    ///   - keepsBody: Whether ``body`` has the body.
     ///   - listener: Hears of the retries and the end.
     init(
         _ input: InputRequest, configuration: RequestConfiguration, savingAt place: SavingPlace?,
-        _ listener: Listener = Listener()
+        keepingBody keepsBody: Bool = false, _ listener: Listener = Listener()
     ) {
         self.input = input
         self.place = place
+        self.keepsBody = keepsBody
         self.listener = listener
         super.init(input.request, decoder: Self.length, configuration: configuration)
     }
 
     /// How many bytes of the body arrived in the last attempt.
     var received: Int64 { state.withLock { $0.received } }
+
+    /// The body of the last attempt, if it is kept.
+    var body: Data { state.withLock { $0.body } }
 
     /// The name of the file that the body was saved in; `nil` if it was not saved.
     var savedName: String? { state.withLock { $0.savedName } }
@@ -89,6 +97,7 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
         let now = ContinuousClock.now
         let isRetry = state.withLock { state in
             state.received = 0
+            state.body = Data()
             state.begunAttempts += 1
             state.began = state.began ?? now
             return state.begunAttempts > 1
@@ -103,8 +112,11 @@ final class InputOperation: URLRequestOperation<Int64>, @unchecked Sendable {
         if file != nil { state.withLock { $0.file = file } }
         var task = TransportTask(
             request, body: input.body,
-            destination: .stream { [state] piece in
-                state.withLock { $0.received += Int64(piece.count) }
+            destination: .stream { [state, keepsBody] piece in
+                state.withLock { state in
+                    state.received += Int64(piece.count)
+                    if keepsBody { state.body.append(piece) }
+                }
                 try await file?.append(piece)
             })
         // All attempts send what the input says, and the input may be sent twice.

@@ -9,6 +9,7 @@ final class RequestRun: Sendable {
     }
 
     private let settings: RunSettings
+    private var keepsBodies: Bool { if case .body? = settings.format { true } else { false } }
     private let configuration: RequestConfiguration
     private let queue: RequestQueue
     private let reporter: Reporter
@@ -110,7 +111,8 @@ final class RequestRun: Sendable {
             case .kept(let file): return reporter.recordSkipped(request, keeping: file)
             }
         }
-        let operation = InputOperation(request, configuration: configuration, savingAt: place, listener)
+        let operation = InputOperation(
+            request, configuration: configuration, savingAt: place, keepingBody: keepsBodies, listener)
         do { try await queue.add(operation) } catch {
             places.giveBack(request.places)
             throw error

@@ -47,8 +47,8 @@ struct RunSettings: Sendable {
     /// Whether cookies are kept in memory during the run, and sent.
     var keepsCookies = false
 
-    /// Where the report is written at the end.
-    var report: ReportFile?
+    /// The reports that are written at the end.
+    var reports = Reports()
 
     /// How results are printed on standard output; `nil` prints none.
     var format: OutcomeFormat? = .text
@@ -97,6 +97,7 @@ struct RunSettings: Sendable {
         // A request of the tool does not go stale while it waits for its place.
         configuration.freshness = .seconds(Int64.max)
         configuration.deadline = deadline
+        reports.record(&configuration)
         return configuration
     }
 }

@@ -71,7 +71,7 @@ import Testing
     @Test func `A redirect is noted and its head forgotten`() throws {
         var state = inAttempt()
         let target = try #require(URL(string: "http://example.invalid/next"))
-        _ = state.receive(head(302), in: 1) && state.follow(target, in: 1)
+        _ = state.receive(head(302), in: 1) && state.follow(target, in: 1, at: .zero)
         #expect(state.log.records[0].redirects == [target])
         #expect(state.attempt()?.head == nil)
     }
@@ -175,7 +175,7 @@ import Testing
 
     @Test func `After a redirect the request was processed whatever the transport knows`() {
         var state = inAttempt()
-        _ = state.follow(anyRequest.url!, in: 1)
+        _ = state.follow(anyRequest.url!, in: 1, at: .zero)
         let failure = fail(&state, TransferFailure(Problem(), phase: .connect))
         #expect(failure.requestMayHaveBeenProcessed)
     }

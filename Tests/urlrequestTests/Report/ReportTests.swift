@@ -85,6 +85,66 @@
             #expect(server.requests.isEmpty)
         }
 
+        @Test func `Each report has the form that its suffix says`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            let names = ["html", "har", "trace.json", "json"].map { "\(path).\($0)" }
+            defer { for name in names { try? FileManager.default.removeItem(atPath: name) } }
+            let ended = try await RunningTool.run(
+                ["run", server.url("/x").absoluteString] + names.flatMap { ["--report", $0] })
+            #expect(ended.status == 0)
+            let texts = try names.map { try String(contentsOfFile: $0, encoding: .utf8) }
+            #expect(texts[0].hasPrefix("<!doctype html>") && texts[1].contains("\"entries\""))
+            #expect(texts[2].contains("\"traceEvents\"") && texts[3].contains("\"exitStatus\""))
+        }
+
+        @Test func `Downloads, uploads and queues write reports`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("here") }
+            let folder = try TemporaryPath()
+            try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+            let file = folder.path + "/file"
+            try Data("x".utf8).write(to: URL(fileURLWithPath: file))
+            let (url, queue) = (server.url("/x").absoluteString, ["--queue", "q", "--directory", folder.path])
+            #expect(try await RunningTool.run(["queue", "add", url] + queue).status == 0)
+            for arguments in [
+                ["download", url, "--directory", folder.path], ["upload", file, url],
+                ["queue", "run", "--drain"] + queue,
+            ] {
+                #expect(try await RunningTool.run(arguments + ["--report", path]).status == 0, "\(arguments)")
+                #expect(try report()["requests"] as? Int == 1, "\(arguments)")
+            }
+        }
+
+        @Test func `A JSON line has the phases of each attempt`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/x", .status(503), .text("here"))
+            let ended = try await RunningTool.run("run", server.url("/x").absoluteString, "--json")
+            let line = try #require(JSONSerialization.jsonObject(with: Data(ended.output.utf8)) as? [String: Any])
+            let attempts = try #require(line["timeline"] as? [[String: Any]])
+            #expect(attempts.map { $0["status"] as? Int } == [503, 200])
+            #expect(attempts[1]["waitedFor"] as? String == "backoff" && attempts[1]["firstByte"] is Double)
+        }
+
+        @Test func `A format with the variables of curl prints a result`() async throws {
+            let server = try await LoopbackServer.start { _ in .text("four") }
+            let format = #"%{http_code} %{size_download} %{num_retries} %{urlnum} %{http_version}%%\n"#
+            let ended = try await RunningTool.run("run", server.url("/x").absoluteString, "--write-out", format)
+            #expect(ended.output == "200 4 0 0 1.1%\n")
+        }
+
+        @Test func `A variable that does not exist is an error that names those that do`() async throws {
+            let ended = try await RunningTool.run("run", "http://127.0.0.1/", "--write-out", "%{nothing}")
+            #expect(ended.status == 2 && ended.errors.contains("time_total"))
+        }
+
+        @Test func `Bodies are printed in place of results`() async throws {
+            let server = try await LoopbackServer.start()
+            server.route("/x", .text("one"))
+            server.route("/y", .status(404))
+            let urls = ["/x", "/y"].map { server.url($0).absoluteString }
+            let ended = try await RunningTool.run(["run"] + urls + ["--body"])
+            #expect(ended.output == "one" && ended.status == 1)
+        }
+
         private func report() throws -> [String: Any] {
             let data = try Data(contentsOf: URL(fileURLWithPath: path))
             return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])

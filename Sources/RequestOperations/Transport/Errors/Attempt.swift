@@ -21,6 +21,15 @@ public struct Attempt: Sendable {
     /// What ended that wait. `nil` for the first attempt.
     public let wokenBy: WakeReason?
 
+    /// Why the operation waited before this attempt. `nil` for the first.
+    public internal(set) var waitReason: WaitReason?
+
+    /// How long the attempt waited for the slot of a limiter. `nil` without a limiter, and until it has the slot.
+    public internal(set) var waitedForSlot: Duration?
+
+    /// When its last transfer was handed to the transport, counted from when the operation became ready. `nil` before that.
+    public internal(set) var sent: Duration?
+
     /// Whether this attempt was sent beside an earlier one that had no answer yet (``RequestConfiguration/hedging``).
     ///
     /// The operation does not wait before a hedge. If attempts run in parallel, all but one fail or are cancelled.
@@ -45,6 +54,9 @@ public struct Attempt: Sendable {
     }
 
     var boxedTimings: Box<TransferTimings>?
+
+    /// The request that was sent last, and the head of its response, if a recorder wants them.
+    var exchange: Box<(request: URLRequest?, head: ResponseHead?)>?
 
     /// How many attempts a request keeps at most, and how many of these are its first ones.
     static let keptAtMost = 100
@@ -77,6 +89,82 @@ extension Attempt: CustomStringConvertible, OpaqueReflectable {
         case (let ended?, let error?): parts.append("failed after \(ended - began): \(error.redacted)")
         }
         return parts.joined(separator: ", ")
+    }
+}
+
+/// The parts of an attempt, in time.
+extension Attempt {
+    /// One part of an attempt, or the wait before it.
+    public struct Phase: Sendable, Hashable {
+        /// What happened in it.
+        public let kind: Kind
+        /// When it began, counted from when the operation became ready.
+        public let start: Duration
+        /// How long it took.
+        public let duration: Duration
+    }
+
+    /// What a phase is, in the order in which the phases of an attempt come.
+    public enum Kind: String, Sendable, CaseIterable, Codable {
+        /// The operation was ready, and waited to be started or for a place of its ``RequestQueue``.
+        case queued
+        /// The operation waited before the attempt.
+        case backoff
+        /// The stages before the transfer ran, and the attempt waited for its host.
+        case prepare
+        /// The attempt waited for the slot of a limiter.
+        case slot
+        /// The transport held the request back, for a connection or a look-up.
+        case blocked
+        /// The name of the host was resolved.
+        case lookup
+        /// The TCP connection was made.
+        case connect
+        /// The TLS handshake was done.
+        case secure
+        /// The transport got ready to send the request over the open connection.
+        case send
+        /// The request was sent and the server worked, until the first byte of the response.
+        case firstByte
+        /// The response arrived, until its last byte.
+        case receive
+        /// The response was validated and decoded. In a failed attempt, what followed the transfer.
+        case decode
+    }
+
+    /// The ``error`` in one line without credentials.
+    public var failure: String? { error?.redacted }
+
+    /// How long the attempt took. `nil` while it runs.
+    public var duration: Duration? { ended.map { $0 - began } }
+
+    /// The phases of the attempt and the wait before it, in order.
+    ///
+    /// Each is as long as the transport measured it. A phase that a transport does not measure is left out, and its time is part
+    /// of the next one. Of an attempt that was redirected, the earlier hops are part of ``Kind/prepare``.
+    public var phases: [Phase] {
+        var phases: [Phase] = []
+        var end = number == 1 ? .zero : began - waited
+        func add(_ kind: Kind, until moment: Duration?) {
+            guard let moment, moment > end else { return }
+            phases.append(Phase(kind: kind, start: end, duration: moment - end))
+            end = moment
+        }
+        add(number == 1 ? .queued : .backoff, until: began)
+        guard let sent else {
+            add(.prepare, until: ended)
+            return phases
+        }
+        add(.prepare, until: sent - (waitedForSlot ?? .zero))
+        add(.slot, until: sent)
+        let measured: [(Kind, Duration?)] = [
+            (.blocked, timings?.queue), (.lookup, timings?.nameLookup), (.connect, timings?.connect),
+            (.secure, timings?.secureConnect), (.send, timings?.requestSent), (.firstByte, timings?.firstByte),
+            (.receive, timings?.total),
+        ]
+        for (kind, moment) in measured { add(kind, until: moment.map { sent + $0 }) }
+        add(timings?.total == nil ? .receive : .decode, until: ended)
+        return phases
     }
 }
 
