@@ -150,7 +150,7 @@ final class ClientCall: RequestParticipant {
     private func end(_ error: (any Error)?) {
         let id = submission.id
         guard client.table.withLock({ $0.end(id, isCancelled: error is CancellationError) }) != nil else { return }
-        guard !client.observers.isEmpty else { return state.withLock { $0.callbacks.end(on: callbackQueue) } }
+        guard !client.observers.isEmpty else { return endCallbacks() }
         // Observers look into the operation.
         let operation = submission.operation
         let last: Call = { [self] in
@@ -158,7 +158,13 @@ final class ClientCall: RequestParticipant {
             client.observers.remove { $1 == .submission(id) }
             withExtendedLifetime(operation) {}
         }
-        state.withLock { $0.callbacks.end(last, on: callbackQueue) }
+        endCallbacks(last)
+    }
+
+    /// The calls are freed outside the lock, since their end may run the user's code.
+    private func endCallbacks(_ last: Call? = nil) {
+        let calls = state.withLock { $0.callbacks.end(last, on: callbackQueue) }
+        withExtendedLifetime(calls) {}
     }
 
     func wasAnnounced() {
@@ -208,10 +214,11 @@ private struct CallbackDelivery {
         if completions == nil { add(call, on: target) } else { completions?.append(call) }
     }
 
-    /// Adds the call for the last step, if there is one, and lets the completions follow.
-    mutating func end(_ call: ClientCall.Call? = nil, on target: DispatchQueue) {
+    /// Adds the call for the last step, if there is one, and lets the completions follow. Returns all of them.
+    mutating func end(_ call: ClientCall.Call?, on target: DispatchQueue) -> [ClientCall.Call] {
         let calls = (call.map { [$0] } ?? []) + (completions.take() ?? [])
         for call in calls { add(call, on: target) }
+        return calls
     }
 }
 

@@ -1,10 +1,10 @@
 /// Puts a property of an endpoint into a part of the request.
 ///
 /// ``Endpoint/Path``, ``Endpoint/Query``, ``Endpoint/Field`` and ``Endpoint/Body`` are this type, each with its place:
-/// ``PathPlace``, ``QueryPlace``, ``FieldPlace`` or ``BodyPlace``. Any other place is a programmer's error. A request object
+/// ``PathPlace``, ``QueryPlace``, ``FieldPlace`` or ``BodyPlace``. A request object
 /// can have such properties too, with the full name of the wrapper: `@PlacedProperty<Int, QueryPlace> var page = 1`.
 @propertyWrapper
-public struct PlacedProperty<Value: Encodable, Place>: Encodable {
+public struct PlacedProperty<Value: Encodable, Place: ParameterPlace>: Encodable {
     /// The value of the property.
     public var wrappedValue: Value
     let name: String?
@@ -76,17 +76,20 @@ extension Endpoint {
     public typealias Body<Value: Encodable> = PlacedProperty<Value, BodyPlace>
 }
 
+/// Where a ``PlacedProperty`` goes. Only the places of this module conform.
+public protocol ParameterPlace {}
+
 /// The path, as the place of ``Endpoint/Path``.
-public enum PathPlace {}
+public enum PathPlace: ParameterPlace {}
 
 /// The query, as the place of ``Endpoint/Query``.
-public enum QueryPlace {}
+public enum QueryPlace: ParameterPlace {}
 
 /// The header fields, as the place of ``Endpoint/Field``.
-public enum FieldPlace {}
+public enum FieldPlace: ParameterPlace {}
 
 /// The body, as the place of ``Endpoint/Body``.
-public enum BodyPlace {}
+public enum BodyPlace: ParameterPlace {}
 
 /// The part of a request that a property of an endpoint goes to.
 enum ParameterPlacement: Sendable, Hashable {

@@ -88,7 +88,8 @@ extension Download {
         guard let error = first?.failure else { return }
         try await queue.run { [self] in
             let (step, file) = state.withLock { state in
-                state.step.stepDown(after: failed.map(\.refusal), hasGrown: state.received > before)
+                state.step.stepDown(
+                    by: failed.count, after: uncancelled.map(\.refusal), hasGrown: state.received > before)
                 return (state.step, state.file)
             }
             if case .segments = step { return }

@@ -192,12 +192,13 @@ struct DownloadState {
     }
 }
 
-/// In how many segments a download requests what is missing. A pure state machine, which only steps down during an attempt.
+/// In how many segments a download requests what is missing. A pure state machine.
 ///
 /// ```
-/// segments(4) ──▶ segments(3) … ──▶ segments(1) ──▶ failed
-///      └───────────────┴── changed ◀─────┘
-///                             └──▶ whole
+/// segments(4) ──▶ segments(3) … ──▶ segments(1)
+///      ├───────────────┴─────────────────┤
+///      ▼                                 ▼
+///    failed                           changed ── wrong bytes ──▶ whole
 /// ```
 enum SegmentStep: Sendable, Hashable {
     /// At most so many segments are requested at once. If it is one from the start, the file comes in one response.
@@ -209,15 +210,21 @@ enum SegmentStep: Sendable, Hashable {
     /// The file had wrong bytes. This attempt and all later ones request it without segments.
     case whole
 
+    /// A response showed another state of the file. A file that is requested as a whole stays so.
+    mutating func noteChange() {
+        if case .segments = self { self = .changed }
+    }
+
     /// Some segments have failed for good. If the server only wants fewer connections, fewer are requested at once.
     ///
     /// - Parameters:
-    ///   - refusals: How the server has refused each of them; `nil` for one that failed in another way.
+    ///   - count: How many have failed or were cancelled.
+    ///   - refusals: How the server has refused each of those that were not cancelled; `nil` for one that failed in another way.
     ///   - hasGrown: Whether bytes of any segment have come.
-    mutating func stepDown(after refusals: [SegmentOperation.Refusal?], hasGrown: Bool) {
+    mutating func stepDown(by count: Int, after refusals: [SegmentOperation.Refusal?], hasGrown: Bool) {
         guard case .segments(let width) = self else { return }
         if width > 1, hasGrown, !refusals.contains(nil) {
-            self = .segments(max(width - refusals.count, 1))
+            self = .segments(max(width - count, 1))
         } else {
             self = refusals.contains(.anotherState) ? .changed : .failed
         }

@@ -123,7 +123,7 @@ final class SegmentOperation: URLRequestOperation<Void>, @unchecked Sendable {
                 .malformedResponse, stage: .validate, head: head,
                 reason: "the response to the request for a segment is not a part of the file")
         case .beginning, .complete, .askForWhole, .unaskedPart:
-            download.state.withLock { $0.step = .changed }
+            download.state.withLock { $0.step.noteChange() }
             throw RequestError(
                 .malformedResponse, stage: .validate, head: head, reason: "the file changed between its segments")
         }

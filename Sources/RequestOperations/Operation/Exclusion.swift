@@ -8,7 +8,7 @@ extension AsynchronousOperation {
     /// Keys hold for the whole process, across all queues. An operation takes its keys when its dependencies have
     /// finished, before its conditions are evaluated. It releases them when it has finished. Until then, other operations
     /// with the key are not ready, so they take no place in a queue. They get the key in the order in which they began to
-    /// wait for it. Cancelling a waiting operation removes it.
+    /// wait for it. A cancel ends the wait.
     ///
     /// Several keys are taken in a fixed order, so that operations cannot wait for each other in a circle. But the work
     /// of an operation, and a member of a group, must not wait for another operation with the same key.

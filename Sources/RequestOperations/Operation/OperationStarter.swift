@@ -10,10 +10,10 @@ protocol OperationStarter: AnyObject, Sendable {
     /// runs.
     func willRun(_ operation: any StartableOperation) -> OperationQueue?
 
-    /// An operation that the starter had has finished. Takes back the place. The finish has not been announced yet.
+    /// An operation that the starter has started has finished. Takes back the place. The finish has not been announced yet.
     func finished(_ place: (any AnyObject & Sendable)?, wasExecuting: Bool)
 
-    /// An operation that still waits there has finished, because something else started it.
+    /// An operation has finished before this starter started it, because something else did.
     func leave(_ operation: Operation)
 }
 

@@ -20,7 +20,7 @@
 ///
 /// ## Order
 ///
-/// Ready operations wait for a place, those of each host in a queue of their own. Among the hosts that have a free
+/// Ready operations wait for a place, host by host. Among the hosts that have a free
 /// place, the operation with the highest priority is next. If priorities are equal, the one that was added first is
 /// next. Priorities are strict, as in Foundation.
 ///

@@ -15,7 +15,7 @@ final class OperationProgress: Sendable {
     }
 
     private let state: Locked<State>
-    /// Keeps the changes of the tree in their order. Recursive, because an observer of the tree may read the progress.
+    /// Keeps the changes of a tree of members in their order. Recursive, because an observer of the tree may read the progress.
     private let order = NSRecursiveLock()
 
     init(_ progress: ProgressState) {
@@ -55,8 +55,10 @@ final class OperationProgress: Sendable {
 
     /// Changes the progress, and reports that.
     func change(_ change: (inout ProgressState) -> Void) {
-        _ = send(change)
+        state.withLock { change(&$0.progress) }
+        // A listener to the updates finds the same in the tree.
         copy()
+        _ = send { _ in }
     }
 
     /// Runs a member, and counts it when it has ended. If it reports its progress, that counts in part while it runs.
@@ -108,10 +110,13 @@ final class OperationProgress: Sendable {
 
     /// Copies to the tree what no child reports. The count of members is that only while there is no total, or at the end.
     private func copy() {
+        let (tree, progress) = state.withLock { ($0.tree, $0.progress) }
+        guard let tree else { return }
+        // Observers of the tree run outside all locks. Two threads may arrive there in the wrong order.
+        guard progress.countsMembers else { return tree.copy(progress, withCount: true) }
         order.withLock {
-            let (tree, progress) = state.withLock { ($0.tree, $0.progress) }
-            let hasChildren = progress.countsMembers && progress.update.total != nil && !progress.isOver
-            tree?.copy(progress, withCount: !hasChildren)
+            let progress = state.withLock { $0.progress }
+            tree.copy(progress, withCount: progress.update.total == nil || progress.isOver)
         }
     }
 }
@@ -133,6 +138,7 @@ extension LockedProgress {
     fileprivate func copy(_ progress: ProgressState, withCount: Bool) {
         let update = progress.update
         lock.withLock {
+            guard progress.countsMembers || update.completed >= completedUnitCount else { return }
             if let total = update.total { totalUnitCount = total }
             if withCount { completedUnitCount = update.completed }
             setUserInfoObject(update.throughput.map { Int(min($0, 9e18)) }, forKey: .throughputKey)
@@ -203,9 +209,7 @@ struct ProgressState: Sendable {
     private(set) var isOver = false
     private var meter = ThroughputMeter()
     /// The done parts of the members that run.
-    private var parts: [ObjectIdentifier: Double] = [:] {
-        didSet { update.running = parts.values.reduce(0, +) }
-    }
+    private var parts: [ObjectIdentifier: Double] = [:]
 
     /// The progress of a request.
     init() {
@@ -257,13 +261,20 @@ struct ProgressState: Sendable {
     /// A running member has come so far, from 0 to 1. A part that gets smaller, because the length of a body became known, is
     /// ignored.
     mutating func report(_ fraction: Double, of member: ObjectIdentifier) {
-        if fraction > parts[member] ?? 0 { parts[member] = fraction }
+        let known = parts[member] ?? 0
+        guard fraction > known else { return }
+        parts[member] = fraction
+        update.running += fraction - known
     }
 
     /// A member has ended, or need not run.
     mutating func end(_ member: ObjectIdentifier?) {
-        update.completed += 1
-        if let member, parts[member] != nil { parts[member] = nil }
+        var next = update
+        next.completed += 1
+        if let part = member.flatMap({ parts.removeValue(forKey: $0) }) {
+            next.running = parts.isEmpty ? 0 : next.running - part
+        }
+        update = next
     }
 }
 

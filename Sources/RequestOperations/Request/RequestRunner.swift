@@ -45,11 +45,14 @@ final class RequestRunner: IdempotencyKeySource {
         on place: QueuePlace?, until deadline: Duration, onDeadline: @escaping @Sendable (RequestError) -> Void
     ) throws {
         let (moment, date, slot) = (now, Date(), place?.slot)
-        let (left, listeners) = requestState.withLock { state in
+        let listeners = requestState.withLock { state in
             state.begin(on: date, at: moment, in: place, holding: slot)
-            return (deadline - state.elapsed(at: moment), state.events)
+            return state.events
         }
         emit(.began, to: listeners)
+        // The listener takes its time.
+        let current = now
+        let left = deadline - requestState.withLock { $0.elapsed(at: current) }
         guard left > .zero else { throw passed(deadline) }
         let alarm = configuration.requestClock.alarm(after: left) { [weak self] in
             // Listeners to the end must not delay other deadlines.

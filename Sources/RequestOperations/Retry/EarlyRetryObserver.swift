@@ -92,7 +92,7 @@ public struct HostRecoveryObserver: EarlyRetryObserver, TabledObserver {
 /// of that observer apply here too. A released retry does not draw on the ``RetryBudget``, and it passes the limiter
 /// and the breaker. A wait that a `Retry-After` or an open circuit requires is not shortened.
 ///
-/// Work that names no host (``RetryingOperation``\) has no queue. All of it starts, with jitter over `spread`, and
+/// Work that names no host (``RetryingOperation``) has no queue. All of it starts, with jitter over `spread`, and
 /// draws on the budget.
 ///
 /// A wait that ends early does not count for the backoff. If the attempt fails, the same delay follows once more.

@@ -88,24 +88,24 @@ import Testing
 
     @Test func `A server that refuses some segments gets fewer, down to one`() {
         var step = SegmentStep.segments(4)
-        step.stepDown(after: [.refused, .anotherState], hasGrown: true)
+        step.stepDown(by: 2, after: [.refused, .anotherState], hasGrown: true)
         #expect(step == .segments(2))
-        step.stepDown(after: [.refused, .refused], hasGrown: true)
+        step.stepDown(by: 2, after: [.refused, .refused], hasGrown: true)
         #expect(step == .segments(1))
-        step.stepDown(after: [.refused], hasGrown: true)
+        step.stepDown(by: 1, after: [.refused], hasGrown: true)
         #expect(step == .failed)
     }
 
     @Test func `Segments that fail otherwise, or of which nothing comes, fail the download`() {
         var (first, second) = (SegmentStep.segments(4), SegmentStep.segments(4))
-        first.stepDown(after: [.refused, nil], hasGrown: true)
-        second.stepDown(after: [.refused], hasGrown: false)
+        first.stepDown(by: 2, after: [.refused, nil], hasGrown: true)
+        second.stepDown(by: 1, after: [.refused], hasGrown: false)
         #expect(first == .failed && second == .failed)
     }
 
     @Test func `A file that changes between its segments is begun again as a whole, for all attempts`() {
         var state = DownloadState(segments: 4)
-        state.step.stepDown(after: [.anotherState, .refused], hasGrown: false)
+        state.step.stepDown(by: 2, after: [.anotherState, .refused], hasGrown: false)
         #expect(state.step == .changed)
         let (first, second) = (state.beginAgain(after: .malformedResponse), state.beginAgain(after: .malformedResponse))
         _ = state.beginAttempt()
@@ -114,7 +114,7 @@ import Testing
 
     @Test func `Each attempt begins with all segments`() {
         var state = DownloadState(segments: 4)
-        state.step.stepDown(after: [.refused], hasGrown: true)
+        state.step.stepDown(by: 1, after: [.refused], hasGrown: true)
         _ = state.beginAttempt()
         #expect(state.step == .segments(4))
     }

@@ -134,7 +134,8 @@ import Testing
     @Test func `Who waits for a sign is released by the clock of the registry`() async {
         let clock = ManualClock()
         let released = Collector<Void>()
-        let leave = HostRegistry(clock: clock).join(Origin(anyRequest.url), notBefore: .seconds(1), sign: 1) { release in
+        let leave = HostRegistry(clock: clock).join(Origin(anyRequest.url), notBefore: .seconds(1), sign: 1) {
+            release in
             release.finish(nil)
             released.append(())
             return true

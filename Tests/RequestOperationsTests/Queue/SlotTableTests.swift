@@ -199,7 +199,7 @@ import Testing
         #expect(limiter.table.leave(place) == false)
     }
 
-    @Test func `Too many waiters reject`() {
+    @Test func `A limiter with too many waiters rejects`() {
         var limiter = Limiter(total: 1, maximumWaiting: 2)
         let entries = ["a", "b", "c", "d"].map { limiter.enter($0).entry }
         #expect(entries == [.admitted, .waits, .waits, .rejected])

@@ -133,7 +133,7 @@ import Testing
 
     // MARK: Producers
 
-    @Test func `A producer is let in as long as few are table`() {
+    @Test func `A producer is let in as long as few are held`() {
         var table = WaitingOperations()
         table.maximumPending = 2
         #expect(table.enter(Answer()) == nil && table.enter(Answer()) == nil)

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `The phases of attempts follow one another from ready to the end`() async throws {
+    @Test func `The phases of attempts follow one another until the end`() async throws {
         let server = try await LoopbackServer.start()
         defer { server.stop() }
         server.route("/", .status(503), .text("done"))
@@ -72,7 +72,7 @@ import Testing
         let phases = timeline.attempts.flatMap(\.phases)
         var end = Duration.zero
         for phase in phases {
-            #expect(phase.start == end && phase.duration > .zero, "\(phase)")
+            #expect(phase.start >= end && phase.duration > .zero, "\(phase)")
             end = phase.start + phase.duration
         }
         #expect(end == timeline.attempts.last?.ended)

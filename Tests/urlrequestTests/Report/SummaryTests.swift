@@ -70,14 +70,14 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct HistogramTests {
     @Test func `Without durations every percentile is zero`() {
-        #expect(Histogram().percentile(0.99) == .zero)
+        #expect(LatencyHistogram().percentile(0.99) == .zero)
     }
 
     @Test(arguments: [0.5, 0.9, 0.99, 1])
     func `A percentile is at most 0.8 % above that of the sorted durations, and never below`(_ fraction: Double) {
         var generator = SystemRandomNumberGenerator()
         let microseconds = (0..<10_000).map { _ in Int64(pow(10, Double.random(in: 0...9, using: &generator))) }
-        var histogram = Histogram()
+        var histogram = LatencyHistogram()
         for value in microseconds { histogram.record(.microseconds(value)) }
         let exact = microseconds.sorted()[Int((fraction * 10_000).rounded(.up)) - 1]
         let found = histogram.percentile(fraction).microseconds
@@ -86,14 +86,14 @@ import Testing
     }
 
     @Test func `Small durations are exact`() {
-        var histogram = Histogram()
+        var histogram = LatencyHistogram()
         for value in 1...100 { histogram.record(.microseconds(value)) }
         #expect(histogram.percentile(0.5) == .microseconds(50))
         #expect(histogram.percentile(0.95) == .microseconds(95))
     }
 
     @Test func `The maximum is exact`() {
-        var histogram = Histogram()
+        var histogram = LatencyHistogram()
         histogram.record(.nanoseconds(1_234_567_891))
         histogram.record(.zero)
         #expect(histogram.maximum == .nanoseconds(1_234_567_891))
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func `Durations of years and negative ones are counted`() {
-        var histogram = Histogram()
+        var histogram = LatencyHistogram()
         histogram.record(.seconds(1_000_000_000))
         histogram.record(.seconds(-1))
         #expect(histogram.count == 2)
@@ -124,12 +124,12 @@ import Testing
         #expect(OutcomeFormat.text.line(outcome(status: nil, ending: .skipped)).hasSuffix(" skipped\n"))
     }
 
-    @Test func `A JSON line has the eight keys`() throws {
+    @Test func `A JSON line has the nine keys`() throws {
         let line = OutcomeFormat.json.line(outcome(file: "a.txt"))
         #expect(
             line
                 == #"{"id":3,"url":"http://a.example/","status":200,"bytes":12,"attempts":2,"seconds":0.001234,"#
-                + #""file":"a.txt","error":null}"# + "\n")
+                + #""file":"a.txt","error":null,"timeline":[]}"# + "\n")
     }
 
     @Test func `A failure is an object of code and message`() throws {

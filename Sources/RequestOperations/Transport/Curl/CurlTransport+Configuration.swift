@@ -141,5 +141,8 @@
         }
     }
 
-    extension CurlTransport: OpaqueReflectable {}
+    extension CurlTransport: CustomReflectable {
+        /// The configuration.
+        public var customMirror: Mirror { Mirror(self, children: ["configuration": configuration]) }
+    }
 #endif

@@ -184,7 +184,8 @@ final class TemporaryFile: Sendable {
             let count = piece.withUnsafeMutableBytes {
                 pread(file.descriptor, $0.baseAddress, $0.count, off_t(offset))
             }
-            guard count > 0 else { throw RequestError.fileFailed("read") }
+            guard count >= 0 else { throw RequestError.fileFailed("read") }
+            guard count > 0 else { throw RequestError(.fileChanged, "the body's temporary file was cut short") }
             offset += count
             try await body(piece.prefix(count))
         }
