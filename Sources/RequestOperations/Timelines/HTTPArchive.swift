@@ -122,14 +122,14 @@ extension HTTPArchive.Entry {
             method: exchange?.request?.httpMethod ?? timeline.method, url: url.map(redaction.text) ?? timeline.url,
             httpVersion: version,
             headers: (exchange?.request?.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }.map {
-                HTTPArchive.Pair(name: $0.key, value: redaction.value($0.value, ofField: $0.key))
+                HTTPArchive.Pair(name: $0.key, value: Self.shown(($0.key, $0.value), redaction))
             },
             queryString: Self.query(of: url, redaction), bodySize: attempt.timings?.bytesSent ?? -1)
         let fields = exchange?.head?.fields ?? []
         response = HTTPArchive.Response(
             status: attempt.status ?? 0, httpVersion: version,
             headers: fields.map {
-                HTTPArchive.Pair(name: $0.name, value: redaction.value(Self.shown($0, redaction), ofField: $0.name))
+                HTTPArchive.Pair(name: $0.name, value: Self.shown($0, redaction))
             },
             content: HTTPArchive.Content(
                 size: attempt.bodySize, mimeType: exchange?.head?.field("Content-Type") ?? ""),
@@ -151,11 +151,15 @@ extension HTTPArchive.Entry {
         }
     }
 
-    /// The value of a field. A URL in it is shown without credentials.
+    /// The value of a field, without credentials. A challenge and a field with several URLs may have some in any place.
     private static func shown(_ field: (name: String, value: String), _ redaction: Redaction) -> String {
-        guard ["location", "content-location", "referer"].contains(field.name.lowercased()),
-            let url = URL(string: field.value)
-        else { return field.value }
-        return redaction.text(of: url)
+        switch field.name.lowercased() {
+        case "location", "content-location", "referer":
+            URL(string: field.value).map { redaction.text(of: $0) } ?? Redaction.mark
+        case "www-authenticate", "proxy-authenticate", "authentication-info", "proxy-authentication-info", "link",
+            "refresh":
+            Redaction.mark
+        default: redaction.value(field.value, ofField: field.name)
+        }
     }
 }

@@ -34,7 +34,7 @@
             #expect(objects[0]["error"] is NSNull)
             let codes = objects.dropFirst().map { ($0["error"] as? [String: String])?["code"] }
             #expect(codes == ["unacceptableStatus", "cannotConnect"])
-            let keys: Set = ["id", "url", "status", "bytes", "attempts", "seconds", "file", "error"]
+            let keys: Set = ["id", "url", "status", "bytes", "attempts", "seconds", "file", "error", "timeline"]
             #expect(objects.allSatisfy { Set($0.keys) == keys })
         }
 
