@@ -38,6 +38,7 @@ extension RequestRunner {
         emit(step, because: reason)
         wait.begin(delay, or: observers, in: configuration.hosts, random: configuration.randomSource)
         let wake = try await wait.wake
+        requestState.withLock { $0.noteWait(of: wake.waited, in: attempt) }
         emit(.woke(wake.reason))
         return wake
     }

@@ -252,6 +252,11 @@ struct RequestState: Sendable {
         }
     }
 
+    /// Records how long an attempt waited for a network or for its host.
+    mutating func noteWait(of waited: Duration, in attempt: Int) {
+        _ = change(attempt) { _, record in record.waitedForHost += waited }
+    }
+
     /// Records what ended a wait of an attempt.
     mutating func note(_ wake: Wake, in attempt: Int) -> Bool {
         change(attempt) { state, _ in

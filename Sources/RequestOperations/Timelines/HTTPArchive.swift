@@ -64,7 +64,7 @@ struct HTTPArchive: Encodable {
                 let duration = phase.duration / .milliseconds(1)
                 switch phase.kind {
                 case .queued, .backoff, .prepare, .decode: break
-                case .slot, .blocked: add(duration, to: &blocked)
+                case .host, .slot, .blocked: add(duration, to: &blocked)
                 case .lookup: add(duration, to: &dns)
                 case .connect: add(duration, to: &connect)
                 case .secure:

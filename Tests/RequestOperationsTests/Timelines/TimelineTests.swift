@@ -81,6 +81,19 @@ import Testing
         #endif
     }
 
+    @Test func `A wait for a host that asked to be left alone is a phase of its own`() async throws {
+        let clock = ManualClock()
+        let transport = ScriptedTransport([.status(503, fields: [("Retry-After", "10")]), .body(Data())])
+        var configuration = configuration(transport, retries: 0)
+        configuration.clock = clock
+        configuration.hosts = HostRegistry(clock: clock)
+        let operations = (1...2).map { [configuration] _ in URLRequestOperation(url, configuration: configuration) }
+        for operation in operations { _ = try? await clock.run(operation) }
+        let attempt = try #require(operations[1].timeline?.attempts.first)
+        let wait = try #require(attempt.phases.first { $0.kind == .host })
+        #expect(wait.duration >= .seconds(9) && wait.duration == attempt.waitedForHost)
+    }
+
     @Test func `A timeline shows no credentials`() async throws {
         let timeline = try #require(await run(configuration(ScriptedTransport([.status(404)]))).timeline)
         #expect(timeline.url == "https://example.invalid/a?token=redacted&page=2")

@@ -24,6 +24,9 @@ public struct Attempt: Sendable {
     /// Why the operation waited before this attempt. `nil` for the first.
     public internal(set) var waitReason: WaitReason?
 
+    /// How long the attempt waited before it was sent, for a network or since its host had asked to be left alone.
+    public internal(set) var waitedForHost = Duration.zero
+
     /// How long the attempt waited for the slot of a limiter. `nil` without a limiter, and until it has the slot.
     public internal(set) var waitedForSlot: Duration?
 
@@ -110,8 +113,10 @@ extension Attempt {
         case queued
         /// The operation waited before the attempt.
         case backoff
-        /// The stages before the transfer ran, and the attempt waited for its host.
+        /// The stages before the transfer ran.
         case prepare
+        /// The attempt waited for a network, or since its host had asked to be left alone.
+        case host
         /// The attempt waited for the slot of a limiter.
         case slot
         /// The transport held the request back, for a connection or a look-up.
@@ -152,10 +157,12 @@ extension Attempt {
         }
         add(number == 1 ? .queued : .backoff, until: began)
         guard let sent else {
-            add(.prepare, until: ended)
+            add(.prepare, until: ended.map { $0 - waitedForHost })
+            add(.host, until: ended)
             return phases
         }
-        add(.prepare, until: sent - (waitedForSlot ?? .zero))
+        add(.prepare, until: sent - (waitedForSlot ?? .zero) - waitedForHost)
+        add(.host, until: sent - (waitedForSlot ?? .zero))
         add(.slot, until: sent)
         let measured: [(Kind, Duration?)] = [
             (.blocked, timings?.queue), (.lookup, timings?.nameLookup), (.connect, timings?.connect),
