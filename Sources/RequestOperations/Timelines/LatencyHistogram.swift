@@ -57,11 +57,6 @@ public struct LatencyHistogram: Sendable {
         return bars
     }
 
-    /// How many durations are at most this long, up to the width of a bucket.
-    func count(upTo duration: Duration) -> Int {
-        counts.prefix(Self.bucket(of: duration.nanoseconds / 1000) + 1).reduce(0, +)
-    }
-
     private static func bucket(of value: Int64) -> Int {
         let value = Int(max(value, 0))
         guard value >= subdivisions else { return value }

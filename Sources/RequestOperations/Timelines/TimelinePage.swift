@@ -291,15 +291,16 @@ private func short(_ value: Double) -> String {
     return text.hasSuffix(".00") ? String(text.dropLast(3)) : text
 }
 
-private func threeDigits(_ value: Double) -> String {
+/// A number with three digits.
+package func threeDigits(_ value: Double) -> String {
     String(format: "%.\(value >= 100 ? 0 : value >= 10 ? 1 : 2)f", value)
 }
 
 /// A duration in a suitable unit, with three digits: `412 µs`, `12.3 ms`, `1.05 s`.
-private func readable(_ duration: Duration) -> String {
+package func readable(_ duration: Duration) -> String {
     let seconds = duration.inSeconds
     return switch seconds {
-    case ..<0.001: "\(Int(seconds * 1e6)) µs"
+    case ..<0.001: "\(duration.nanoseconds / 1000) µs"
     case ..<1: threeDigits(seconds * 1000) + " ms"
     default: threeDigits(seconds) + " s"
     }

@@ -102,7 +102,8 @@ public struct TimelineSummary: Sendable {
             if let wake = attempt.wokenBy { Self.count("\(wake)", in: &retriesByWake) }
             if let reason = attempt.waitReason { waits[reason, default: .zero] += attempt.waited }
         }
-        let key = byOrigin.count < Self.mostKeys || byOrigin[timeline.origin] != nil ? timeline.origin : Self.rest
+        let origin = timeline.origin
+        let key = byOrigin.count < Self.mostKeys || byOrigin[origin] != nil ? origin : Self.rest
         var host = byOrigin.removeValue(forKey: key) ?? Host(origin: key)
         host.requests += 1
         host.failed += isFailed ? 1 : 0

@@ -51,16 +51,6 @@ struct Summary: CustomStringConvertible {
     }
 }
 
-/// A duration in a suitable unit, with three digits: `412 µs`, `12.3 ms`, `1.05 s`.
-func readable(_ duration: Duration) -> String {
-    let seconds = duration.inSeconds
-    return switch seconds {
-    case ..<0.001: "\(duration.microseconds) µs"
-    case ..<1: threeDigits(seconds * 1000) + " ms"
-    default: threeDigits(seconds) + " s"
-    }
-}
-
 /// A rate with three digits.
 func readable(rate: Double) -> String {
     threeDigits(rate)
@@ -77,11 +67,6 @@ func readable(bytes: Int64) -> String {
         unit += 1
     }
     return "\(threeDigits(value)) \(units[unit])"
-}
-
-private func threeDigits(_ value: Double) -> String {
-    let decimals = value >= 100 ? 0 : value >= 10 ? 1 : 2
-    return String(format: "%.\(decimals)f", value)
 }
 
 /// The report of a run as JSON. Durations are in seconds. Only the names of header fields are included.

@@ -63,7 +63,7 @@ import Testing
         let server = try await LoopbackServer.start()
         defer { server.stop() }
         server.route("/", .status(503), .text("done"))
-        var configuration = configuration(CurlOrURLSession.transport)
+        var configuration = configuration(RequestConfiguration().transport)
         configuration.limiter = RequestLimiter(total: 1)
         let operation = URLRequestOperation(server.url, configuration: configuration)
         OperationQueue().addOperation(operation)
@@ -102,8 +102,4 @@ import Testing
         dump(timeline, to: &dumped)
         for text in [dumped, "\(timeline)", String(reflecting: timeline)] { #expect(!text.contains("canary")) }
     }
-}
-
-private enum CurlOrURLSession {
-    static var transport: any Transport { RequestConfiguration().transport }
 }
