@@ -6,6 +6,9 @@ package final class UnansweredPort: Sendable {
     private let listener: Socket
     private let queued: [Socket]
 
+    /// The local ports of the connections that fill the queue.
+    package var queuedPorts: [Int] { queued.map(\.port) }
+
     /// - Throws: A description of the system call that failed.
     package init() throws {
         listener = try Socket.listening(on: .ipv4, port: 0, backlog: 0)

@@ -264,7 +264,7 @@
             var request = URLRequest(url: url)
             request.httpMethod = "POST"
             var task = TransportTask.upload(request, from: .data(Data(count: 10 << 10)))
-            task.limits.idle = .seconds(5)
+            task.limits.idle = .seconds(30)
             let upload = Task { [task] in try await transport.perform(task) { _ in } }
             #expect(await peer.line() == "stream 1")
             #expect(try await transport.text(url) == "12345")
