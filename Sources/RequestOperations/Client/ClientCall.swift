@@ -58,7 +58,7 @@ final class ClientCall: RequestParticipant {
         try Task.checkCancellation()
         let method = begun.httpMethod ?? "GET"
         state.withLock { $0.begun = (method, prepared) }
-        log(Redaction.line(of: begun), body: begun.httpBody, type: begun.value(forHTTPHeaderField: "Content-Type"))
+        logBody(of: "request", begun.httpBody, type: begun.value(forHTTPHeaderField: "Content-Type"))
         return isReplaced || !hooks.isEmpty ? begun : nil
     }
 
@@ -74,14 +74,10 @@ final class ClientCall: RequestParticipant {
         task.isUpload = true
     }
 
-    func note(_ task: TransportTask, attempt: Int) { log("attempt \(attempt): \(task)") }
-
-    private func log(
-        _ text: @autoclosure () -> String, body: @autoclosure () -> Data? = nil,
-        type: @autoclosure () -> String? = nil
-    ) {
-        guard settings.value.log.isEnabled else { return }
-        settings.value.log.line(submission.id, text(), body: body(), type: type())
+    private func logBody(of message: String, _ body: Data?, type: @autoclosure () -> String?) {
+        let log = settings.value.log
+        guard log.isEnabled, log.bodySize > 0, let body, !body.isEmpty else { return }
+        log.body(body, type(), of: "\(submission.id), \(message)")
     }
 
     // MARK: Hooks
@@ -92,7 +88,7 @@ final class ClientCall: RequestParticipant {
     }
 
     func receive(_ response: TransportResponse, isMember: Bool) async throws -> TransportResponse {
-        log("response: \(response)", body: response.body, type: response.head.field("Content-Type"))
+        logBody(of: "response", response.body, type: response.head.field("Content-Type"))
         var response = response
         for case .response(let change) in hooks(isMember) { response = try await change(response, submission) }
         return response
@@ -133,7 +129,9 @@ final class ClientCall: RequestParticipant {
     }
 
     private func report(_ event: RequestEvent) {
-        if settings.value.log.isEnabled { settings.value.log.line(event) }
+        if settings.value.log.isEnabled, let source = submission.operation as? any EventSource {
+            settings.value.log.line(event, source.attempts)
+        }
         client.observers.sendToStreams(event)
         if case .ended(let error) = event.step { return end(error) }
         guard !client.observers.isEmpty else { return }
@@ -222,27 +220,34 @@ private struct CallbackDelivery {
     }
 }
 
-/// Writes lines about the requests of a client. They show no credentials.
+/// Writes lines about the requests of a client, each with its time. They show no credentials.
 struct ConsoleLog: Sendable {
     var isEnabled = false
     /// How many bytes of a body are shown.
     var bodySize = 0
     var write: @Sendable (String) -> Void = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
 
-    /// A line about a step, with a body if bodies are shown.
-    func line(_ id: RequestID, _ text: String, body: Data? = nil, type: String? = nil) {
-        var line = "request \(id): \(text)"
-        if bodySize > 0, let body, !body.isEmpty { line += "\n" + shown(body, type) }
-        write(line)
+    /// Writes one line for each attempt, each wait, each stage that was left behind, and an end that is no success.
+    func line(_ event: RequestEvent, _ attempts: [Attempt]) {
+        let text: String
+        switch event.step {
+        case .attemptFailed, .ended(nil):
+            guard let attempt = attempts.last(where: { $0.number == event.attempt }) else { return }
+            text = "\(attempt)"
+        case .waits, .waitsForConnectivity, .abandoned, .ended:
+            text = "\(event.step)" + (event.waitReason.map { " (\($0))" } ?? "")
+        default: return
+        }
+        line("\(event.id), \(event.method) \(Redaction.location(of: event.original)): \(text)", at: event.date)
     }
 
-    /// Writes the steps that hold no secret and are not too frequent.
-    func line(_ event: RequestEvent) {
-        switch event.step {
-        case .attemptFailed, .redirected, .waits, .waitsForConnectivity, .abandoned, .ended:
-            line(event.id, "\(event.step)")
-        default: break
-        }
+    /// Writes the beginning of a body.
+    func body(_ body: Data, _ type: String?, of message: String) {
+        line("\(message):\n" + shown(body, type), at: Date())
+    }
+
+    private func line(_ text: String, at date: Date) {
+        write("\(date.ISO8601Format(.init(includingFractionalSeconds: true))) request \(text)")
     }
 
     /// The beginning of a body. Only forms and JSON can be shown without their credentials.

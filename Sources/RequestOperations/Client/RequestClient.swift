@@ -117,15 +117,17 @@ public final class RequestClient: Sendable {
 
     // MARK: Log
 
-    /// Whether each request, attempt, response, wait and end is written as a line. `false` by default.
+    /// Whether each attempt and each wait is written as a line, and the end of a request that fails or is cancelled. `false`
+    /// by default.
     ///
-    /// The lines have method, location, status and size, but no query, field or credential.
+    /// A line has the time in UTC, the method, the location, the status, the size, the duration and the failure. It has no query,
+    /// field or credential. ``EventLog`` writes all steps for programs.
     public var isConsoleLogEnabled: Bool {
         get { settings.withLock { $0.value.log.isEnabled } }
         set { edit { $0.log.isEnabled = newValue } }
     }
 
-    /// How many bytes of a body are written after the line of its request or response. 0, no body, by default.
+    /// How many bytes of a request's and a response's body are written, after a line of their own. 0, no body, by default.
     ///
     /// Only JSON and forms are written, without the values that ``Redaction/default`` hides. For other bodies, only the size is
     /// written.
@@ -134,7 +136,8 @@ public final class RequestClient: Sendable {
         set { edit { $0.log.bodySize = newValue } }
     }
 
-    /// Writes the lines of the log. To standard error by default. Called on the thread of the step.
+    /// Writes the lines of the log. To standard error by default. Called on the thread of the step. It must
+    /// return quickly.
     public var logWriter: @Sendable (String) -> Void {
         get { settings.withLock { $0.value.log.write } }
         set { edit { $0.log.write = newValue } }

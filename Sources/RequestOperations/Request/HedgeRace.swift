@@ -70,7 +70,6 @@ final class HedgeRace: Sendable {
                 return rights.release(.cancelled, isUnused: true)
             }
             runner.emit(.hedgeBegan(number))
-            stages.participant?.note(task, attempt: number)
             await send(1, AdmittedTask(attempt: number, task: task, isAwaited: false, queue: first.queue))
         } catch  where state.withLock({ $0.contest.isDecided }) {
             // The hedge is no longer needed.

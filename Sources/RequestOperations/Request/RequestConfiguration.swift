@@ -169,13 +169,17 @@ public struct RequestConfiguration: Sendable {
     /// The queue on which `whenFinished` closures run. By default a serial queue that all operations share.
     public var completionQueue: DispatchQueue = DispatchQueue.completions { didSet { changed() } }
 
-    /// Called for every step of every request. It must return quickly. `nil` by default.
+    /// Called for every step of every request. `nil` by default.
     ///
-    /// The steps of one request are reported in order and one at a time, where they happen. That is mostly the Task of
-    /// the operation. A cancel before the start, a deadline, or a stage that was left behind is reported from
-    /// elsewhere. If a step happens while another one of the same request is being reported, the same thread reports it
-    /// afterwards.
-    public var onEvent: (@Sendable (RequestEvent) -> Void)? { didSet { changed() } }
+    /// It runs on a serial queue of its own, one event at a time, over all requests of this configuration and of its copies.
+    /// The steps of one request come in order. A slow listener delays no request. When 10,000 events wait for it, new ones are
+    /// dropped, except ``RequestEvent/Step/ended(_:)``; ``RequestEvent/missed`` counts them. ``deliverEvents()`` waits for it.
+    public var onEvent: (@Sendable (RequestEvent) -> Void)? {
+        get { eventListener?.body }
+        set { eventListener = newValue.map { EventListener($0) } }
+    }
+
+    private(set) var eventListener: EventListener? { didSet { changed() } }
 
     /// Called once with the timeline of each operation, when it has ended. `nil` by default. It must return quickly.
     var onTimeline: (@Sendable (RequestTimeline) -> Void)? { didSet { changed() } }

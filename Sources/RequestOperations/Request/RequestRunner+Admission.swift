@@ -35,11 +35,11 @@ extension RequestRunner {
     ) async throws -> Wake {
         let wait = RetryWait(on: configuration.requestClock)
         try advance { $0.enter(wait, in: attempt) }
-        emit(step, because: reason)
+        emit(step, because: reason, in: attempt)
         wait.begin(delay, or: observers, in: configuration.hosts, random: configuration.randomSource)
         let wake = try await wait.wake
         requestState.withLock { $0.noteWait(of: wake.waited, in: attempt) }
-        emit(.woke(wake.reason))
+        emit(.woke(wake.reason), in: attempt)
         return wake
     }
 
@@ -164,13 +164,13 @@ extension RequestRunner {
     private func waitForSlot(in attempt: Int, _ takeSlot: () async throws -> Void) async throws -> Duration {
         try advance { $0.enter(.slot, in: attempt) }
         let began = now
-        emit(.waitsForSlot)
+        emit(.waitsForSlot, in: attempt)
         try await takeSlot()
         let waited = now - began
         // The slot may have been granted at the moment of the cancel.
         try advance { $0.noteSlot(after: waited, in: attempt) }
         try Task.checkCancellation()
-        emit(.gotSlot(waited: waited))
+        emit(.gotSlot(waited: waited), in: attempt)
         return waited
     }
 

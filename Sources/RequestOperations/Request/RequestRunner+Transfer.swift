@@ -106,7 +106,7 @@ extension RequestRunner {
         var head = head
         head.answersHEAD = hop.task.request.httpMethod == "HEAD"
         let listeners = try advance { $0.receive(head, in: hop.attempt) }
-        emit(.head(head), to: listeners)
+        emit(.head(head), in: hop.attempt, to: listeners)
         do {
             try validate(head)
         } catch {
@@ -158,7 +158,7 @@ extension RequestRunner {
             }
             let moment = now
             try advance { $0.follow(target, in: hop.attempt, at: moment) }
-            emit(.redirected(from: redirect.url, to: target))
+            emit(.redirected(from: redirect.url, to: target), in: hop.attempt)
         }
         if let breaker = configuration.circuitBreaker {
             let origin = Origin(next.request.url)

@@ -9,7 +9,7 @@ final class RequestRunner: IdempotencyKeySource {
 
     init(_ request: URLRequest, configuration: RequestConfiguration, work: AttemptedWork = .request) {
         settings = configuration.settings
-        let events = configuration.onEvent.map { EventDelivery($0) }
+        let events = configuration.eventListener.map { EventDelivery($0) }
         requestState = Locked(
             RequestState(
                 request, work: work, reportingTo: events, keepingExchanges: configuration.onTimeline != nil))
@@ -269,7 +269,7 @@ final class RequestRunner: IdempotencyKeySource {
         let (isNews, isLast) = requestState.withLock { $0.leaveBehind() }
         if isNews { UserStage.countAbandoned() }
         guard isLast else { return emit(.abandoned(stage)) }
-        events?.deliverLastStage(RequestEvent(id: id, step: .abandoned(stage)))
+        if let events { events.deliverLastStage(event(.abandoned(stage), because: nil, in: nil)) }
     }
 
     /// Called when the operation has its result. Nothing is reported about the request afterwards.
@@ -328,17 +328,36 @@ final class RequestRunner: IdempotencyKeySource {
         return { events.remove(number) }
     }
 
-    func emit(_ step: @autoclosure () -> RequestEvent.Step, because reason: WaitReason? = nil) {
-        emit(step(), because: reason, to: events)
+    /// Reports a step, if anything listens.
+    ///
+    /// - Parameters:
+    ///   - step: The step.
+    ///   - reason: Why the request waits, for a wait.
+    ///   - attempt: The number of the attempt that the step belongs to. `nil` means that the step names it, or the last one.
+    func emit(
+        _ step: @autoclosure () -> RequestEvent.Step, because reason: WaitReason? = nil, in attempt: Int? = nil
+    ) {
+        emit(step(), because: reason, in: attempt, to: events)
     }
 
     func emit(
-        _ step: @autoclosure () -> RequestEvent.Step, because reason: WaitReason? = nil, to events: EventDelivery?
+        _ step: @autoclosure () -> RequestEvent.Step, because reason: WaitReason? = nil, in attempt: Int? = nil,
+        to events: EventDelivery?
     ) {
         guard let events else { return }
-        var event = RequestEvent(id: id, step: step())
-        event.waitReason = reason
-        events.deliver(event)
+        events.deliver(event(step(), because: reason, in: attempt))
+    }
+
+    private func event(_ step: RequestEvent.Step, because reason: WaitReason?, in attempt: Int?) -> RequestEvent {
+        let (moment, date) = (now, Date())
+        return requestState.withLock { state in
+            var number = step.attempt ?? attempt ?? state.log.records.last?.number
+            // The first attempt begins together with the request.
+            if case .began = step { number = nil }
+            return RequestEvent(
+                id: id, attempt: number, method: state.method, date: date, elapsed: state.elapsed(at: moment),
+                step: step, waitReason: reason, original: state.original.value.url)
+        }
     }
 }
 

@@ -420,13 +420,16 @@ struct RequestState: Sendable {
         readySince.map { moment - $0 } ?? .zero
     }
 
+    /// The method of the request, or the name of other work.
+    var method: String { work.name ?? original.value.httpMethod ?? "GET" }
+
     /// What happened so far. `nil` if the request has not begun.
     func timeline(of id: RequestID, _ outcome: RequestTimeline.Outcome) -> RequestTimeline? {
         startDate.map { date in
             // The first attempt begins with the request.
             let began = log.records.first?.began ?? .zero
             return RequestTimeline(
-                id: id, method: work.name ?? original.value.httpMethod ?? "GET", startDate: date - began.inSeconds,
+                id: id, method: method, startDate: date - began.inSeconds,
                 duration: ended, attempts: log.records, attemptCount: log.count,
                 outcome: outcome, original: original.value.url)
         }

@@ -318,7 +318,6 @@ protocol RequestParticipant: AnyObject, Sendable {
     func begin(_ request: URLRequest, isMember: Bool) async throws -> URLRequest?
     /// Gives a task the body that the request itself cannot hold.
     func complete(_ task: inout TransportTask, from original: URLRequest) throws
-    func note(_ task: TransportTask, attempt: Int)
     /// Takes in an accepted response. Returns the one to decode.
     func receive(_ response: TransportResponse, isMember: Bool) async throws -> TransportResponse
     func decision(afterSuccess value: any Sendable, isMember: Bool) async -> RetryDecision?

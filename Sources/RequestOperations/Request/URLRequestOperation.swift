@@ -143,7 +143,6 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
         repeat {
             let request = try await runner.stage(.process) { try await self.process(self.begunRequest()) }
             var task = try await runner.stage(.makeTask) { try await self.makeTask(for: request) }
-            participant?.note(task, attempt: number)
             runner.complete(&task, isProcessedByAdapters: isProcessedByAdapters)
             // `nil` if the attempt waited so long that the request must be processed again.
             admitted = try await runner.admit(task, in: number)

@@ -47,9 +47,9 @@ public struct TimelineReport: Sendable {
     public func encoded(as format: Format) throws -> Data {
         switch format {
         case .html: Data(TimelinePage(self).html.utf8)
-        case .har: try Self.encode(HTTPArchive(self))
-        case .trace: try Self.encode(TraceDocument(self))
-        case .json: try Self.encode(self)
+        case .har: try JSONEncoder.ofReports.encode(HTTPArchive(self))
+        case .trace: try JSONEncoder.ofReports.encode(TraceDocument(self))
+        case .json: try JSONEncoder.ofReports.encode(self)
         }
     }
 
@@ -61,16 +61,6 @@ public struct TimelineReport: Sendable {
             throw CocoaError(.fileWriteInvalidFileName, userInfo: [NSFilePathErrorKey: file.path])
         }
         try encoded(as: format).write(to: file, options: .atomic)
-    }
-
-    private static func encode(_ document: some Encodable) throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .custom { date, encoder in
-            var container = encoder.singleValueContainer()
-            try container.encode(date.ISO8601Format(.init(includingFractionalSeconds: true)))
-        }
-        return try encoder.encode(document)
     }
 }
 

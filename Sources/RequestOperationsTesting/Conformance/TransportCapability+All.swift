@@ -208,9 +208,10 @@ extension TransportCapability {
     /// Progress of an upload grows and ends with the full count.
     public static let uploadProgress = Self("progress of bodies that are sent", in: "Progress and timings")
     /// The timings have the times of the first and the last byte.
-    public static let timings = Self("timings of a transfer", in: "Progress and timings")
+    public static let timings = Self("timings of a transfer: `firstByte`, `receive`", in: "Progress and timings")
     /// The timings have the connect time, the address, and whether the connection was reused.
-    public static let connectionTimings = Self("timings of connecting", in: "Progress and timings")
+    public static let connectionTimings = Self(
+        "timings of connecting: `lookup`, `connect`, `secure`, `send`", in: "Progress and timings")
     /// The timings have the numbers of body bytes sent and received, before decompression.
     public static let wireCounts = Self("counts of bytes on the wire", in: "Progress and timings")
 }

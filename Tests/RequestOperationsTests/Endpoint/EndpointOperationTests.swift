@@ -126,6 +126,7 @@ import Testing
         }
         let endpoint = Fetch(responseDecoder: .string, errorBodyDecoder: .json(Failure.self))
         #expect(try await run(endpoint.operation(relativeTo: base, configuration: configuration)) == "ok")
+        await configuration.deliverEvents()
         #expect(seen.elements == ["busy"])
     }
 

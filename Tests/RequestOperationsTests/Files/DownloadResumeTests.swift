@@ -118,10 +118,14 @@ import Testing
         let transport = PartTransport([.beginning("0123", of: 8), .whole("01234567")])
         var configuration = RequestConfiguration.downloading(over: transport)
         let folder = folder
-        configuration.onEvent = { event in
-            guard case .attemptFailed = event.step else { return }
-            for name in (try? folder.hiddenNames) ?? [] { try? FileManager.default.removeItem(at: folder.file(name)) }
-        }
+        configuration.retryDeciders = [
+            RetryDecider { _, decision in
+                for name in (try? folder.hiddenNames) ?? [] {
+                    try? FileManager.default.removeItem(at: folder.file(name))
+                }
+                return decision
+            }
+        ]
         _ = try await run(DownloadOperation(url, to: .file(folder.file()), configuration: configuration))
         #expect(folder.text() == "01234567" && transport.ranges == [nil, nil])
     }

@@ -160,9 +160,12 @@ import Testing
         let file = file
         let peer = try await TusPeer(.init(extensions: "creation"), faults: ["PATCH": [.keeps(3)]])
         var configuration = RequestConfiguration.downloading()
-        configuration.onEvent = { event in
-            if case .attemptFailed = event.step { try? Data("changed".utf8).write(to: file) }
-        }
+        configuration.retryDeciders = [
+            RetryDecider { _, decision in
+                try? Data("changed".utf8).write(to: file)
+                return decision
+            }
+        ]
         let operation = UploadOperation(.file(file), to: peer.url, by: .tus, configuration: configuration)
         #expect(await code(of: operation) == .fileChanged)
     }

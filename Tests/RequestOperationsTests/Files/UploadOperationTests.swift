@@ -104,9 +104,12 @@ import Testing
     @Test func `A file that changes between attempts is an error`() async throws {
         let file = file
         var configuration = RequestConfiguration.downloading(over: ScriptedTransport([.status(503), .status(204)]))
-        configuration.onEvent = { event in
-            if case .attemptFailed = event.step { try? Data("changed".utf8).write(to: file) }
-        }
+        configuration.retryDeciders = [
+            RetryDecider { _, decision in
+                try? Data("changed".utf8).write(to: file)
+                return decision
+            }
+        ]
         let operation = UploadOperation(.file(file), to: url, configuration: configuration)
         #expect(await code(of: operation) == .fileChanged && operation.attempts.count == 2)
         var form = MultipartFormData()

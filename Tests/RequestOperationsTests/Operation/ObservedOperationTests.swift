@@ -173,6 +173,7 @@ import Testing
         for stream in streams {
             var names: [String] = []
             for await event in stream { names.append(event.step.name) }
+            await configuration.deliverEvents()
             #expect(names == seen.elements)
         }
     }

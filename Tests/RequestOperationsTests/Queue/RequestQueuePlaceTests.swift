@@ -55,10 +55,14 @@ import Testing
         let order = Collector<String>()
         let door = Door()
         func configuration(_ name: String, _ answers: [ScriptedTransport.Answer]) -> RequestConfiguration {
-            let transport = ScriptedTransport(answers)
-            var configuration = RequestConfiguration.over(transport)
+            let noted = answers.map { answer in
+                ScriptedTransport.Answer.dynamic { _ in
+                    order.append(name)
+                    return answer
+                }
+            }
+            var configuration = RequestConfiguration.over(ScriptedTransport(noted))
             configuration.clock = clock
-            configuration.onEvent = { if case .head = $0.step { order.append(name) } }
             return configuration
         }
         let first = request(configuration("first", [.status(503), .body(Data())]))

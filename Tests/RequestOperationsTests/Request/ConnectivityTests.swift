@@ -178,6 +178,7 @@ import Testing
         await clock.sleepers(2)
         clock.advance(by: .milliseconds(500))
         _ = try await operation.value
+        await configuration.deliverEvents()
         #expect(steps.elements == ["attempt", "waits", "ReachabilityObserver", "head"])
     }
 

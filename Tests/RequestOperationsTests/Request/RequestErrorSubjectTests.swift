@@ -162,6 +162,7 @@ import Testing
             "decided: retry after 0.0 seconds", "waits 0.0 seconds", "woke: backoff", "attempt 2 began",
             "redirected from http://example.invalid/path to http://example.invalid/next", "head: 200 (0 fields)",
         ]
+        await lines.count(expected.count)
         #expect(lines.elements.prefix(expected.count) == expected.map { "\(operation.id) \($0)\n" }[...])
     }
 }

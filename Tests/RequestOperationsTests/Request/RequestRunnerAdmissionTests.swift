@@ -141,6 +141,7 @@ import Testing
         clock.advance(by: .seconds(103))
         _ = try await operation.value
         let (wait, slot) = ("waits for a slot", "gets a slot")
+        await operation.configuration.deliverEvents()
         #expect(steps.elements == [wait, slot, "waits", wait, slot])
     }
 

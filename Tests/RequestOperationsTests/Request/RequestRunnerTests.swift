@@ -76,12 +76,13 @@ import Testing
         #expect(runner.ending(Problem(), in: .process) is RequestError)
     }
 
-    @Test func `Nothing is told after the end`() {
+    @Test func `Nothing is told after the end`() async {
         let steps = Collector<String>()
         let runner = runner(hearing(steps))
         runner.emit(.began)
         runner.ended(nil)
         runner.emit(.began)
+        await runner.configuration.deliverEvents()
         #expect(steps.elements == ["began", "ended"])
     }
 
@@ -107,6 +108,7 @@ import Testing
         await isInFlight.pass()
         #expect(limiter.inFlightCount == 1)
         runner.wasAbandoned()
+        await configuration.deliverEvents()
         #expect(limiter.inFlightCount == 0 && steps.elements.last == "abandoned")
     }
 
@@ -126,7 +128,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `A stage that two leave behind is told once`(operationIsFirst: Bool) throws {
+    func `A stage that two leave behind is told once`(operationIsFirst: Bool) async throws {
         let steps = Collector<String>()
         let runner = runner(hearing(steps))
         _ = try runner.beginAttempt()
@@ -136,10 +138,11 @@ import Testing
         if operationIsFirst { runner.wasAbandoned() }
         watch.onAbandoned(.decode)
         if !operationIsFirst { runner.wasAbandoned() }
+        await runner.configuration.deliverEvents()
         #expect(steps.elements.filter { $0 == "abandoned" }.count == 1)
     }
 
-    @Test func `Stages that are left behind one after another are all told`() throws {
+    @Test func `Stages that are left behind one after another are all told`() async throws {
         let steps = Collector<String>()
         let runner = runner(hearing(steps))
         _ = try runner.beginAttempt()
@@ -147,6 +150,7 @@ import Testing
         runner.stageRunner.onAbandoned(.retryDecision)
         runner.stop()
         runner.wasAbandoned()
+        await runner.configuration.deliverEvents()
         #expect(steps.elements.filter { $0 == "abandoned" }.count == 3)
     }
 
@@ -239,6 +243,7 @@ import Testing
         _ = try runner.beginAttempt()
         occupied.release()
         await #expect(throws: CancellationError.self) { try await leftBehind.value }
+        await configuration.deliverEvents()
         #expect(limiter.inFlightCount == 0 && !steps.elements.contains("gotSlot"))
         #expect(runner.fail(Problem()).stage == .process)
     }
@@ -252,6 +257,7 @@ import Testing
         _ = runner.fail(Problem())
         _ = try runner.beginAttempt()
         await #expect(throws: CancellationError.self) { _ = try await runner.admit(.data(anyRequest), in: first) }
+        await configuration.deliverEvents()
         #expect(!steps.elements.contains("waitsForSlot"))
         #expect(runner.fail(Problem()).stage == .process)
     }

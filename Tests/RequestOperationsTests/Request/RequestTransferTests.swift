@@ -17,6 +17,7 @@ import Testing
         var (configuration, _) = redirecting(RequestLimiter(total: 1), to: "/next")
         configuration.onEvent = { if case .waitsForSlot = $0.step { waits.append(()) } }
         _ = try await run(URLRequestOperation(anyRequest, configuration: configuration))
+        await configuration.deliverEvents()
         #expect(waits.count == 1)
     }
 
@@ -31,6 +32,7 @@ import Testing
             held.append(limiter.hold(for: anyRequest.url) == nil)
         }
         _ = try await run(URLRequestOperation(anyRequest, configuration: configuration))
+        await configuration.deliverEvents()
         #expect(waits.count == 1 && held.elements == [true] && transport.requests.count == 2)
         #expect(limiter.inFlightCount == 1)
         occupied?.release()
@@ -211,6 +213,7 @@ import Testing
         let operation = Staged(configuration)
         #expect(try await run(operation) == 4)
         #expect(operation.calls.elements == ["process", "makeTask", "validate 200", "validate 4 bytes", "decode 4"])
+        await configuration.deliverEvents()
         #expect(told.elements == [200] && operation.attempts.map(\.status) == [200])
     }
 

@@ -58,6 +58,7 @@ private final class Throwing: URLRequestOperation<Data>, @unchecked Sendable {
         let error = try await Self.error(Problem(), in: stage, configuration)
         #expect(error.code == .stageFailed && error.stage == stage && error.underlying is Problem)
         #expect(error.attempts.count == 1 && error.attempts[0].error is Problem)
+        await configuration.deliverEvents()
         #expect(codes.elements == [.stageFailed])
         #expect(error.notRetried == "not a passing failure")
     }

@@ -191,6 +191,7 @@ import Testing
         configuration.limiter = RequestLimiter(total: 1)
         configuration.onEvent = { events.append($0.step.name) }
         _ = try await run(URLRequestOperation(anyRequest, configuration: configuration))
+        await events.count(15)
         #expect(
             events.elements == [
                 "began", "attemptBegan", "waitsForSlot", "gotSlot", "redirected", "head", "attemptFailed", "decided",
@@ -205,6 +206,7 @@ import Testing
         configuration.freshness = .zero
         configuration.onEvent = { events.append($0.step.name) }
         _ = try await run(URLRequestOperation(anyRequest, configuration: configuration))
+        await events.count(8)
         #expect(
             events.elements == [
                 "began", "attemptBegan", "waitsForSlot", "gotSlot", "waitsForSlot", "gotSlot", "head", "ended",
@@ -218,6 +220,7 @@ import Testing
         configuration.onEvent = { ids.append($0.id) }
         let operation = URLRequestOperation(anyRequest, configuration: configuration)
         _ = try await run(operation)
+        await configuration.deliverEvents()
         #expect(Set(ids.elements) == [operation.id])
         #expect(URLRequestOperation(anyRequest).id != operation.id)
     }

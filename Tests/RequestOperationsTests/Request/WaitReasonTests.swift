@@ -37,6 +37,7 @@ import Testing
         await waits.count(number)
         operation.cancel()
         await end(of: operation)
+        await configuration.deliverEvents()
         #expect(others.elements.allSatisfy { $0 == nil })
         return waits.elements.dropFirst(number - 1).first
     }

@@ -210,6 +210,7 @@ import Testing
         clock.advance(by: .milliseconds(1))
         await sent.count(11)
         // The sign woke all of them. The wait for room ended by itself.
+        await woke.count(51)
         #expect(woke.elements == Array(repeating: .observer("Awaited"), count: 50) + [.backoff])
         queue.cancelAllOperations()
     }

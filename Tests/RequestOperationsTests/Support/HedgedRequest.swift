@@ -73,7 +73,12 @@ struct HedgedRequest {
     }
 
     /// The names of the steps so far.
-    var steps: [String] { events.elements.map(\.name) }
+    var steps: [String] {
+        get async {
+            await configuration.deliverEvents()
+            return events.elements.map(\.name)
+        }
+    }
 }
 
 extension ScriptedTransport.Answer {

@@ -18,6 +18,8 @@ final class CancellationScene: Sendable {
     private let completions = DispatchQueue(label: "CancellationScene")
     private let results = Collector<String>()
     private let steps = Collector<String>()
+    /// Opens when the listener has heard of the end.
+    private let hasEnded = Door()
     private let waitsForSlot = Door()
     /// The request, until it is cancelled.
     private let actor = Locked<StagedOperation?>(nil)
@@ -80,6 +82,7 @@ final class CancellationScene: Sendable {
         _ = try await run(URLRequestOperation(site.url("/sentinel"), configuration: configuration))
         #expect(site.requestedPaths == requestsExpected + ["/sentinel"])
         #expect(results.elements == ["cancelled"])
+        await hasEnded.pass()
         #expect(steps.elements.filter { $0 == "ended" }.count == 1 && steps.elements.last == "ended")
         stage.end()
         await isFreed?.pass()
@@ -111,9 +114,10 @@ final class CancellationScene: Sendable {
         // Thousands of operations with one host: the one that waits must wait for its backoff and its observers.
         configuration.retryPolicy.budget = nil
         if cell.point == .wait { configuration.retryPolicy.earlyRetryObservers = [StagedObserver(stage: stage)] }
-        configuration.onEvent = { [steps, waitsForSlot] event in
+        configuration.onEvent = { [steps, waitsForSlot, hasEnded] event in
             steps.append(event.step.name)
             if case .waitsForSlot = event.step { waitsForSlot.open() }
+            if case .ended = event.step { hasEnded.open() }
         }
         let operation = StagedOperation(site.url("/work"), stage, cell.point, configuration)
         operation.whenFinished { [results] result in
