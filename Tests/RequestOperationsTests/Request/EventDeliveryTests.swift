@@ -4,11 +4,21 @@ import Testing
 @testable import RequestOperations
 
 @Suite(.timeLimit(.minutes(15))) struct EventDeliveryTests {
-    private func event(_ step: RequestEvent.Step) -> RequestEvent { RequestEvent(id: RequestID(), step: step) }
+    private func event(_ step: RequestEvent.Step) -> RequestEvent {
+        RequestEvent(
+            id: RequestID(), attempt: nil, method: "GET", date: Date(), elapsed: .zero, step: step, waitReason: nil,
+            original: nil)
+    }
+
+    private func delivery(to listener: @escaping EventDelivery.Listener) -> EventDelivery {
+        let delivery = EventDelivery()
+        _ = delivery.listen(listener)
+        return delivery
+    }
 
     @Test func `Nothing is told after the end`() {
         let told = Collector<RequestEvent>()
-        let delivery = EventDelivery { told.append($0) }
+        let delivery = delivery { told.append($0) }
         delivery.deliver(event(.began))
         delivery.deliver(event(.ended(nil)))
         delivery.deliver(event(.abandoned(.decode)))
@@ -19,7 +29,7 @@ import Testing
     @Test func `What happens while an event is told is told after it`() {
         let told = Collector<String>()
         let delivery = Locked<EventDelivery?>(nil)
-        let teller = EventDelivery { event in
+        let teller = self.delivery { event in
             guard case .attemptBegan(let number) = event.step else { return }
             told.append("begins \(number)")
             if number == 1 { delivery.withLock { $0 }?.deliver(self.event(.attemptBegan(2))) }
@@ -34,7 +44,7 @@ import Testing
     @Test func `Many threads tell one at a time and lose nothing`() {
         let inside = Locked(0)
         let told = Collector<Int>()
-        let delivery = EventDelivery { event in
+        let delivery = delivery { event in
             let isAlone = inside.withLock { count in
                 count += 1
                 return count == 1
@@ -44,11 +54,5 @@ import Testing
         }
         DispatchQueue.concurrentPerform(iterations: 1000) { delivery.deliver(event(.attemptBegan($0))) }
         #expect(told.elements.sorted() == Array(0..<1000))
-    }
-
-    @Test func `The text of an event says why its request waits`() {
-        var event = RequestEvent(id: RequestID(), step: .waits(.seconds(9)))
-        event.waitReason = .retryAfter
-        #expect(event.description == "request \(event.id): waits 9.0 seconds (Retry-After)")
     }
 }

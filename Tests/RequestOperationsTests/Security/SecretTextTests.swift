@@ -106,7 +106,7 @@ import Testing
         let transferFailure = TransferFailure(urlError, head: head, bodyPrefix: Data(canary.utf8), phase: .head)
         var values: [Any] = [trust, trust.clientCertificate as Any, configuration, credential, credential.decider]
         values += adapters.map { $0 as Any } + [adapters[0].on(queue)]
-        values += steps.map { $0 as Any } + steps.map { RequestEvent(id: RequestID(), step: $0) as Any }
+        values += steps.map { $0 as Any } + steps.map { event($0) as Any }
         values += [error, failure, attempt, redirected, transferFailure]
         values += [RetryDecision.retry(after: .zero, with: request), RetryDecision.fail(urlError)]
         values += [head, response, task, task.body, form, form.parts, task.execution, configuration.redirects]
@@ -285,9 +285,14 @@ import Testing
         }
     }
 
+    private static func event(_ step: RequestEvent.Step, because reason: WaitReason? = nil) -> RequestEvent {
+        RequestEvent(
+            id: RequestID(), attempt: 1, method: "GET", date: Date(), elapsed: .zero, step: step, waitReason: reason,
+            original: URL(string: "http://user:\(canary)@example.invalid/?token=\(canary)"))
+    }
+
     @Test func `An event of a wait says why it waits`() {
-        var event = RequestEvent(id: RequestID(), step: .waits(.seconds(1)))
-        event.waitReason = .retryAfter
+        let event = Self.event(.waits(.seconds(1)), because: .retryAfter)
         #expect(event.description == "request \(event.id): waits 1.0 seconds (Retry-After)")
     }
 
