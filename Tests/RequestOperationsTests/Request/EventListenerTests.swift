@@ -34,7 +34,7 @@ import Testing
 
     @Test func `An event of other work has its name and no URL`() async throws {
         let events = Collector<RequestEvent>()
-        var configuration = configuration([])
+        var configuration = configuration([.status(204)])
         configuration.onEvent = { events.append($0) }
         _ = try await run(RetryingOperation<Int>(named: "sum", configuration: configuration) { _ in 3 })
         await events.count(3)
