@@ -64,6 +64,23 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
             using: configuration.randomSource)
     }
 
+    /// Adapters see the body, so that they can sign it. What they change in it is not sent.
+    override func process(_ request: URLRequest) async throws -> URLRequest {
+        guard !configuration.adapters.isEmpty else { return try await super.process(request) }
+        var request = request
+        switch body {
+        case .none: break
+        case .data(let data): request.httpBody = data
+        case .file(let file): request.httpBody = try Data(contentsOf: file, options: .alwaysMapped)
+        // An adapter learns that there is a body that it cannot see.
+        case .stream: request.httpBodyStream = InputStream(data: Data())
+        }
+        var processed = try await super.process(request)
+        processed.httpBody = nil
+        processed.httpBodyStream = nil
+        return processed
+    }
+
     override func makeTask(for request: URLRequest) async throws -> TransportTask {
         // The response body is not used, however long it is.
         var task = TransportTask(request, body: body, destination: .stream { _ in })

@@ -104,6 +104,38 @@ package final class SHA2: @unchecked Sendable {
     }
 }
 
+/// Message authentication by a key and SHA-256 (RFC 2104), computed by the system's library.
+enum MessageAuthentication {
+    #if canImport(CryptoKit)
+        /// The code of the parts, one after the other.
+        static func code(of parts: [Data], key: Data) -> Data {
+            var hash = HMAC<SHA256>(key: SymmetricKey(data: key))
+            for part in parts { hash.update(data: part) }
+            return Data(hash.finalize())
+        }
+    #else
+        /// The code of the parts, one after the other.
+        static func code(of parts: [Data], key: Data) -> Data {
+            let secret = key.withUnsafeBytes {
+                EVP_PKEY_new_raw_private_key(
+                    EVP_PKEY_HMAC, nil, $0.bindMemory(to: UInt8.self).baseAddress, $0.count)
+            }
+            let context = EVP_MD_CTX_new()
+            defer {
+                EVP_MD_CTX_free(context)
+                EVP_PKEY_free(secret)
+            }
+            EVP_DigestSignInit(context, nil, EVP_sha256(), nil, secret)
+            for part in parts { _ = part.withUnsafeBytes { EVP_DigestUpdate(context, $0.baseAddress, $0.count) } }
+            var (code, count) = (Data(count: 32), 32)
+            _ = code.withUnsafeMutableBytes {
+                EVP_DigestSignFinal(context, $0.bindMemory(to: UInt8.self).baseAddress, &count)
+            }
+            return code
+        }
+    #endif
+}
+
 /// The digests of the scheme `Digest`, computed by the system's library.
 ///
 /// MD5 is no longer secure, but many servers support only MD5. Nothing else uses it.

@@ -177,3 +177,29 @@ extension RequestAdapter {
         }
     }
 }
+
+extension RequestAdapter {
+    /// Signs each attempt anew, after Standard Webhooks 1.0. It must be the last adapter that changes the body.
+    ///
+    /// `webhook-id` is the `Idempotency-Key` of the request, without its quotation marks. In an offline queue that is the key of
+    /// the record. A request without one gets a key that all its attempts share. The body must be `httpBody`, or that of a record
+    /// of an offline queue. A body that is a stream fails with ``RequestError/Code/unsupported``.
+    ///
+    /// - Parameters:
+    ///   - signature: The secrets.
+    ///   - date: The present time, in `webhook-timestamp`.
+    public static func webhookSignature(
+        _ signature: WebhookSignature, date: @escaping @Sendable () -> Date = { Date() }
+    ) -> RequestAdapter {
+        RequestAdapter(isRepeatable: true) { request, keys in
+            guard request.httpBodyStream == nil else {
+                throw RequestError(.unsupported, stage: .process, reason: "a stream cannot be signed")
+            }
+            let key = request.value(forHTTPHeaderField: IdempotencyKey.field) ?? keys.idempotencyKey()
+            let id = key.trimmingCharacters(in: CharacterSet(charactersIn: "\""))
+            for (name, value) in signature.fields(for: request.httpBody ?? Data(), id: id, at: date()) {
+                request.setField(name, to: value)
+            }
+        }
+    }
+}

@@ -302,6 +302,31 @@ import Testing
         await queue.close()
     }
 
+    @Test(arguments: [10, 1000])
+    func `A webhook is signed over its body, in memory or in a file, with the key of its record`(
+        inlineLimit: Int
+    ) async throws {
+        let fixture = try Fixture([.status(503), .status(204)])
+        let signature = try WebhookSignature(secrets: ["whsec_" + Data(count: 32).base64EncodedString()])
+        let queue = try await fixture.open {
+            $0.inlineBodyLimit = inlineLimit
+            $0.backoff = .constant(.zero)
+            $0.request.adapters = [.webhookSignature(signature)]
+        }
+        queue.pause()
+        let id = try await queue.add(post("a", body: "longer than ten bytes"))
+        let key = try #require(try await queue.record(id)?.idempotencyKey)
+        queue.resume()
+        _ = try await queue.outcome(of: id)
+        #expect(fixture.transport.requests.count == 2)
+        for request in fixture.transport.requests {
+            let fields = request.allHTTPHeaderFields ?? [:]
+            try signature.verify(Data("longer than ten bytes".utf8), fields: fields)
+            #expect(request.value(forHTTPHeaderField: "webhook-id").map { "\"\($0)\"" } == key)
+        }
+        await queue.close()
+    }
+
     @Test func `A long body goes to a file that is removed after delivery`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open { $0.inlineBodyLimit = 10 }
