@@ -141,8 +141,14 @@ final class ClientCall: RequestParticipant {
     }
 
     func ended(with error: (any Error)?) {
+        if let totals = settings.value.totals { count(error, in: totals) }
         // Otherwise the end comes after the other steps.
         if !state.withLock({ $0.hearsSteps }) { end(error) }
+    }
+
+    private func count(_ error: (any Error)?, in totals: RequestTotals) {
+        let runner = (submission.operation as? any EventSource)?.runner
+        if let timeline = runner?.timeline(RequestTimeline.Outcome(error)) { totals.add(timeline) }
     }
 
     private func end(_ error: (any Error)?) {

@@ -144,7 +144,7 @@ public final class RequestClient: Sendable {
     }
 
     /// Changes the settings. Replaced values are freed outside the lock, because freeing them may run the user's code.
-    private func edit(_ change: (inout ClientSettings) -> Void) {
+    func edit(_ change: (inout ClientSettings) -> Void) {
         let old = settings.withLock { settings in
             let old = settings
             settings.edit { new in
@@ -178,6 +178,8 @@ struct ClientSettings: Sendable {
     var hooks: [RequestHook] = []
     var plugins: [ClientPlugin] = []
     var sharesIdenticalRequests = false
+    /// Counts the requests that end. `nil` if nobody wants that.
+    var totals: RequestTotals?
     /// Grows with each change. Requests made with different settings are not identical.
     var generation = 0
 

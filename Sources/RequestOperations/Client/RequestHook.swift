@@ -139,6 +139,8 @@ public struct ClientPlugin: Sendable {
     public var observers: [any RequestObserver] = []
     /// Wraps the transport of a request. `nil` by default. Called once for each request.
     public var transport: (@Sendable (any Transport) -> any Transport)?
+    /// What learns of each request. None by default.
+    package var instruments: [RequestInstrument] = []
 
     /// Makes an empty plugin.
     public init() {}
@@ -148,5 +150,6 @@ public struct ClientPlugin: Sendable {
         if let transport { configuration.transport = transport(configuration.transport) }
         configuration.adapters += adapters
         configuration.retryDeciders += deciders
+        if !instruments.isEmpty { configuration.instruments += instruments }
     }
 }

@@ -76,6 +76,9 @@ struct SubmissionTable: Sendable {
 
     var calls: [ClientCall] { entries.values.map(\.call) }
 
+    /// Those that were given to the client's queue, or have begun.
+    var activeCalls: [ClientCall] { entries.values.filter(\.isActive).map(\.call) }
+
     func call(_ id: RequestID) -> ClientCall? { entries[id]?.call }
 
     mutating func add(_ call: ClientCall) {

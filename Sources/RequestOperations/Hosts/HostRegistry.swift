@@ -100,6 +100,9 @@ public final class HostRegistry: Sendable {
         visit(Origin(url)) { $0.timeLeftAlone(at: $1) }
     }
 
+    /// The hosts of which anything is known.
+    var origins: [Origin] { table.withLock { $0.origins } }
+
     // MARK: For requests without an operation
 
     /// Counts a request that is made without an operation.

@@ -10,6 +10,9 @@ struct HostTable {
 
     var count: Int { hosts.count }
 
+    /// The hosts of which anything is known.
+    var origins: [Origin] { Array(hosts.keys) }
+
     /// Reads or changes what is known about a host.
     ///
     /// - Parameter now: The time, in nanoseconds since a fixed start.

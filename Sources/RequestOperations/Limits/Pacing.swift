@@ -34,6 +34,11 @@ struct Pacing {
         max(all.nextTime(at: now), origin.flatMap { hosts[$0] }?.nextTime(at: now) ?? now)
     }
 
+    /// How many attempts to a host may begin per second. `nil` means no bound.
+    func perSecond(for origin: Origin, at now: Int64) -> Double? {
+        [rate?.perSecond, hosts[origin]?.perSecond(at: now)].compactMap(\.self).min()
+    }
+
     /// Records that an attempt to a host begins.
     mutating func take(_ origin: Origin?, at now: Int64) {
         all.take(at: now)
@@ -155,6 +160,11 @@ struct Pace {
             wait = max(wait, learned.bucket.wait(for: 1, at: now))
         }
         return now.adding(wait)
+    }
+
+    /// The attempts per second that may begin. `nil` means no bound.
+    func perSecond(at now: Int64) -> Double? {
+        [set?.terms.perSecond, known(at: now)?.perSecond(at: now)].compactMap(\.self).min()
     }
 
     /// Records that an attempt begins. Has no effect without a rate.

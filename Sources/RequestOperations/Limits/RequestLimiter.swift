@@ -99,6 +99,9 @@ public final class RequestLimiter: Sendable {
     /// How many hosts have a pace of their own.
     var pacedHostCount: Int { state.withLock { $0.pacing?.hostCount ?? 0 } }
 
+    /// How many attempts to a host may begin per second. `nil` means no bound.
+    func pace(for origin: Origin) -> Double? { withTable { $0.pacing?.perSecond(for: origin, at: $1) } }
+
     private static func bound(_ limit: Int?) -> Int {
         precondition(limit ?? 1 > 0, "A limiter that admits nothing would keep its requests waiting forever.")
         return limit ?? .max

@@ -35,6 +35,9 @@ struct WaitingOperations {
 
     var isEmpty: Bool { entries.isEmpty }
 
+    /// All waiting operations, in no order.
+    var unorderedOperations: [Operation] { entries.values.map(\.operation) }
+
     /// All waiting operations, in the order in which they were added.
     var operations: [Operation] {
         entries.values.sorted { $0.place < $1.place }.map(\.operation)

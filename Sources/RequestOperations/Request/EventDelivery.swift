@@ -23,6 +23,7 @@ extension RetryingOperation {
 /// An operation that reports its steps.
 protocol EventSource {
     var id: RequestID { get }
+    var runner: RequestRunner { get }
     var attempts: [Attempt] { get }
     var participant: (any RequestParticipant)? { get }
 

@@ -181,8 +181,8 @@ public struct RequestConfiguration: Sendable {
 
     private(set) var eventListener: EventListener? { didSet { changed() } }
 
-    /// Called once with the timeline of each operation, when it has ended. `nil` by default. It must return quickly.
-    var onTimeline: (@Sendable (RequestTimeline) -> Void)? { didSet { changed() } }
+    /// What learns of each request besides ``onEvent``. None by default.
+    package var instruments: [RequestInstrument] = [] { didSet { changed() } }
 
     /// Called for bytes sent and received, at most about 20 times a second for each request. `nil` by default.
     ///

@@ -12,7 +12,8 @@ final class RequestRunner: IdempotencyKeySource {
         let events = configuration.eventListener.map { EventDelivery($0) }
         requestState = Locked(
             RequestState(
-                request, work: work, reportingTo: events, keepingExchanges: configuration.onTimeline != nil))
+                request, work: work, reportingTo: events,
+                keepingExchanges: configuration.instruments.contains(where: \.keepsExchanges)))
     }
 
     /// Without a copy of it.
@@ -23,6 +24,12 @@ final class RequestRunner: IdempotencyKeySource {
 
     /// The request from which each attempt is processed.
     var original: URLRequest { requestState.withLock { $0.original.value } }
+
+    /// How long the operation has been ready. `nil` if it is not.
+    var timeSinceReady: Duration? {
+        let moment = now
+        return requestState.withLock { $0.isReady ? $0.elapsed(at: moment) : nil }
+    }
 
     /// What the attempts are.
     var work: AttemptedWork { requestState.withLock { $0.work } }
@@ -139,6 +146,9 @@ final class RequestRunner: IdempotencyKeySource {
     /// Completes a task from the configuration, and has it report its progress if someone has asked for that.
     func complete(_ task: inout TransportTask, isProcessedByAdapters: Bool) {
         task.complete(from: settings, isProcessedByAdapters: isProcessedByAdapters)
+        if !configuration.instruments.isEmpty {
+            configuration.instruments.prepare(&task.request, timeline(.running))
+        }
         guard let progress = requestState.withLock({ $0.progress }) else { return }
         progress.change { $0.beginAttempt() }
         let isUpload = task.isUpload
@@ -222,6 +232,7 @@ final class RequestRunner: IdempotencyKeySource {
     func report(_ failure: AttemptFailure, of error: any Error) {
         let isNoted = failure.stage == .validate && error is TransferFailure
         if !isNoted, let head = failure.head { noteRetryAfter(of: head, at: failure.date) }
+        for instrument in configuration.instruments { instrument.attemptFailed?(failure, id) }
         emit(.attemptFailed(failure))
     }
 
@@ -284,8 +295,8 @@ final class RequestRunner: IdempotencyKeySource {
             if error == nil { state.succeed() }
             state.end()
         }
-        if let record = configuration.onTimeline, let timeline = timeline(RequestTimeline.Outcome(error)) {
-            record(timeline)
+        if !configuration.instruments.isEmpty, let timeline = timeline(RequestTimeline.Outcome(error)) {
+            for instrument in configuration.instruments { instrument.ended?(timeline) }
         }
         emit(.ended(error), to: listeners)
     }

@@ -55,7 +55,7 @@ struct RequestState: Sendable {
     /// Whether a recorder wants the requests and heads of the attempts.
     private let keepsExchanges: Bool
     /// Why the request waits before its next attempt.
-    private var waitReason: WaitReason?
+    private(set) var waitReason: WaitReason?
     /// The alarm at the deadline.
     private var alarm: Alarm?
     /// What shows the progress of the attempts, once someone has asked for it.
@@ -82,6 +82,8 @@ struct RequestState: Sendable {
     mutating func becameUnready() {
         readySince = nil
     }
+
+    var isReady: Bool { readySince != nil }
 
     /// Begins the request. Returns `false` if it has begun.
     ///
@@ -431,7 +433,7 @@ struct RequestState: Sendable {
             return RequestTimeline(
                 id: id, method: method, startDate: date - began.inSeconds,
                 duration: ended, attempts: log.records, attemptCount: log.count,
-                outcome: outcome, original: original.value.url)
+                outcome: outcome, original: original.value.url, isRequest: !work.isOther)
         }
     }
 

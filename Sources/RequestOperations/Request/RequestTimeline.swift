@@ -24,12 +24,7 @@ public struct RequestTimeline: Sendable, Identifiable {
     public var url: String { original.map { Redaction.default.text(of: $0) } ?? "" }
 
     /// Scheme, host and port of the URL. Empty for work without one.
-    public var origin: String {
-        let origin = Origin(original)
-        guard !origin.host.isEmpty else { return "" }
-        let isUsual = origin.port == Origin.defaultPort(isSecure: origin.scheme == "https")
-        return "\(origin.scheme)://\(origin.host)" + (isUsual ? "" : ":\(origin.port)")
-    }
+    public var origin: String { Origin(original).text }
 
     /// When the operation became ready, by the clock of the system.
     public let startDate: Date
@@ -46,7 +41,11 @@ public struct RequestTimeline: Sendable, Identifiable {
     /// How it ended.
     public let outcome: Outcome
 
-    let original: URL?
+    /// The URL of the request, with its credentials.
+    package let original: URL?
+
+    /// Whether its attempts are requests, and not other work of a ``RetryingOperation``.
+    package let isRequest: Bool
 
     /// The status of the last response.
     public var status: Int? { attempts.last { $0.status != nil }?.status }
@@ -85,7 +84,7 @@ extension RequestTimeline.Outcome {
     }
 
     /// One word for it.
-    var word: String {
+    package var word: String {
         switch self {
         case .running: "running"
         case .succeeded: "succeeded"

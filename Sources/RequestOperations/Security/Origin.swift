@@ -14,6 +14,12 @@ struct Origin: Hashable, Sendable {
         port = url?.port ?? Self.defaultPort(isSecure: scheme == "https")
     }
 
+    /// Scheme, host and, unless it is the usual one, port. Empty without a host.
+    var text: String {
+        guard !host.isEmpty else { return "" }
+        return "\(scheme)://\(host)" + (port == Self.defaultPort(isSecure: scheme == "https") ? "" : ":\(port)")
+    }
+
     /// Reads the origin from the text of a usual URL, without the accessors of Foundation's URL. A usual URL has a host of
     /// lower-case letters, digits, dots and hyphens, and no credentials. Returns `nil` for any other.
     private init?(usual text: String) {

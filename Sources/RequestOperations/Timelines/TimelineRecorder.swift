@@ -35,10 +35,13 @@ public final class TimelineRecorder: Sendable {
 }
 
 extension RequestConfiguration {
-    /// Has a recorder take the timeline of each operation when it ends. It replaces an earlier recorder. An operation that never
-    /// began has no timeline.
+    /// Has a recorder take the timeline of each operation when it ends, besides those that take it already. An operation that
+    /// never began has no timeline.
     public mutating func record(in recorder: TimelineRecorder) {
-        onTimeline = { recorder.record($0) }
+        var instrument = RequestInstrument()
+        instrument.keepsExchanges = true
+        instrument.ended = { recorder.record($0) }
+        instruments.append(instrument)
     }
 }
 

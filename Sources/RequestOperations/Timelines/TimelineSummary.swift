@@ -51,6 +51,10 @@ public struct TimelineSummary: Sendable {
     public private(set) var notRetried: [String: Int] = [:]
     /// How many retries began, by what had ended the wait.
     public private(set) var retriesByWake: [String: Int] = [:]
+    /// How many retries began, by the reason of the wait before them.
+    public private(set) var retriesByReason: [WaitReason: Int] = [:]
+    /// How many bytes of response bodies arrived, after decompression.
+    public private(set) var receivedBytes: Int64 = 0
     /// How long requests waited before retries in all, by the reason of the wait.
     public private(set) var waits: [WaitReason: Duration] = [:]
     /// The time from the start to the last end.
@@ -100,7 +104,11 @@ public struct TimelineSummary: Sendable {
         for attempt in timeline.attempts {
             if attempt.isHedge { hedges += 1 }
             if let wake = attempt.wokenBy { Self.count("\(wake)", in: &retriesByWake) }
-            if let reason = attempt.waitReason { waits[reason, default: .zero] += attempt.waited }
+            if let reason = attempt.waitReason {
+                retriesByReason[reason, default: 0] += 1
+                waits[reason, default: .zero] += attempt.waited
+            }
+            receivedBytes += attempt.bodySize
         }
         let origin = timeline.origin
         let key = byOrigin.count < Self.mostKeys || byOrigin[origin] != nil ? origin : Self.rest

@@ -1,0 +1,175 @@
+/// What a ``RequestClient`` does at one moment, and what it has done. A value that stands alone.
+///
+/// ```swift
+/// client.recordsStatistics = true
+/// // … requests …
+/// print(client.statistics.running, client.statistics.totals?.failed ?? 0)
+/// ```
+///
+/// ``prometheusText`` has all of it as text for Prometheus.
+public struct ClientStatistics: Sendable {
+    /// What a request waits for.
+    public enum Wait: String, Sendable, CaseIterable {
+        /// It was not begun: it waits for a place of its queue, for dependencies or for conditions.
+        case queue
+        /// An attempt waits for a slot of a limiter, or for a place of its queue.
+        case slot
+        /// An attempt waits for a network, or because its host has asked to be left alone.
+        case host
+        /// It waits for its backoff before a retry.
+        case backoff
+        /// It waits until its ``RetryBudget`` has room for the retry.
+        case budget
+        /// It waits before a retry because of a `Retry-After`.
+        case retryAfter = "retry_after"
+        /// It waits before a retry for the circuit of its host.
+        case circuit
+
+        package init(_ reason: WaitReason) {
+            self =
+                switch reason {
+                case .backoff: .backoff
+                case .budget: .budget
+                case .retryAfter: .retryAfter
+                case .circuit: .circuit
+                }
+        }
+    }
+
+    /// One origin.
+    public struct Host: Sendable {
+        /// Scheme, host and port.
+        public let origin: String
+        /// How many requests of the client run. A redirect does not change the origin of a request.
+        public internal(set) var running = 0
+        /// How many requests of the client wait.
+        public internal(set) var waiting = 0
+        /// The state of the circuit. `nil` if the configuration of the client has no ``CircuitBreaker``.
+        public internal(set) var circuit: CircuitBreaker.State?
+        /// How many retries could be sent at once. `nil` if the configuration of the client has no ``RetryBudget``.
+        public internal(set) var retriesLeft: Int?
+        /// For how long the host has asked to be left alone. Zero if it has not.
+        public internal(set) var timeLeftAlone = Duration.zero
+        /// How many attempts may begin per second, as the limiters of the queue and of the configuration say. `nil` means no
+        /// bound.
+        public internal(set) var pace: Double?
+    }
+
+    /// When the snapshot was taken, by the clock of the system.
+    public let date: Date
+    /// How many requests run. A request in a wait does not run.
+    public internal(set) var running = 0
+    /// How many requests wait, by what they wait for.
+    public internal(set) var waiting: [Wait: Int] = [:]
+    /// How many operations ``RequestClient/queue`` holds back, whoever made them.
+    public internal(set) var queueDepth = 0
+    /// For how long the oldest of these has been ready. `nil` if none is a ready request.
+    public internal(set) var oldestWait: Duration?
+    /// The hosts of the requests that have not ended, and those that the ``HostRegistry`` of the client's configuration
+    /// remembers. At most 1,000, those with requests first.
+    public internal(set) var hosts: [Host] = []
+    /// What has ended. `nil` unless ``RequestClient/recordsStatistics`` is set.
+    public internal(set) var totals: TimelineSummary?
+}
+
+extension RequestClient {
+    /// What the client does now, and what it has done.
+    ///
+    /// It counts the requests that this client made or was given, without members of batches that it did not make. An operation
+    /// that another queue starts counts once it has begun. The time that a snapshot takes grows with the number of requests that
+    /// have not ended. Take one every few seconds, not for each request.
+    public var statistics: ClientStatistics {
+        let (settings, calls) = (settings.withLock { $0 }.value, table.withLock { $0.activeCalls })
+        var statistics = ClientStatistics(date: Date())
+        statistics.totals = settings.totals?.summary
+        (statistics.queueDepth, statistics.oldestWait) = queue.heldBack
+        var hosts: [Origin: ClientStatistics.Host] = [:]
+        for call in calls {
+            guard let runner = (call.submission.operation as? any EventSource)?.runner,
+                let activity = runner.requestState.withLock({ $0.activity })
+            else { continue }
+            let origin = Origin(runner.original.url)
+            var host = hosts[origin] ?? ClientStatistics.Host(origin: origin.text)
+            switch activity {
+            case .runs:
+                statistics.running += 1
+                host.running += 1
+            case .waits(let wait):
+                statistics.waiting[wait, default: 0] += 1
+                host.waiting += 1
+            }
+            hosts[origin] = host
+        }
+        statistics.hosts = described(hosts, under: settings.configuration)
+        return statistics
+    }
+
+    /// Whether requests that end are counted in ``ClientStatistics/totals``. `false` by default.
+    ///
+    /// Setting it begins to count from zero. It applies to requests that are made afterwards. A request that ended before it
+    /// began is not counted. The memory does not grow with the number of requests.
+    public var recordsStatistics: Bool {
+        get { settings.withLock { $0.value.totals != nil } }
+        set { edit { $0.totals = newValue ? RequestTotals() : nil } }
+    }
+
+    /// Adds what is known about the hosts, and those that only the registry knows.
+    private func described(
+        _ active: [Origin: ClientStatistics.Host], under configuration: RequestConfiguration
+    ) -> [ClientStatistics.Host] {
+        let registry = configuration.hosts
+        let idle = registry.origins.filter { active[$0] == nil && !$0.host.isEmpty }
+        let listed = active.sorted { $0.value.origin < $1.value.origin } + idle.map { ($0, .init(origin: $0.text)) }
+        return listed.prefix(1000).map { origin, host in
+            var host = host
+            registry.visit(origin) { state, now in
+                host.circuit = configuration.circuitBreaker.map { state.circuit($0).state(at: now) }
+                host.retriesLeft = configuration.retryBudget.map { state.bucket(of: $0, at: now).balance(at: now) }
+                host.timeLeftAlone = state.timeLeftAlone(at: now)
+            }
+            host.pace = [queue.limiter, configuration.limiter].compactMap { $0?.pace(for: origin) }.min()
+            return host
+        }
+    }
+}
+
+/// The totals of the requests of a client that have ended.
+final class RequestTotals: Sendable {
+    private let state = Locked(TimelineSummary(start: Date()))
+
+    var summary: TimelineSummary { state.withLock { $0 } }
+
+    func add(_ timeline: RequestTimeline) { state.withLock { $0.add(timeline) } }
+}
+
+/// What a request that has not ended does.
+private enum RequestActivity {
+    case runs
+    case waits(ClientStatistics.Wait)
+}
+
+extension RequestState {
+    /// What the request does now. `nil` if it has ended.
+    fileprivate var activity: RequestActivity? {
+        switch phase {
+        case .fresh: .waits(.queue)
+        case .attempting:
+            switch attempts.first?.activity {
+            case .stage(.slot): .waits(.slot)
+            case .waits: .waits(.host)
+            case .stage, nil: .runs
+            }
+        case .deciding: .runs
+        case .waiting: .waits(waitReason.map(ClientStatistics.Wait.init) ?? .backoff)
+        case .stopped, .abandoned: nil
+        }
+    }
+}
+
+extension RequestQueue {
+    /// How many operations the queue holds back, and for how long the oldest request among them has been ready.
+    fileprivate var heldBack: (count: Int, oldest: Duration?) {
+        let held = waiting.withLock { $0.unorderedOperations }
+        return (held.count, held.compactMap { ($0 as? any EventSource)?.runner.timeSinceReady }.max())
+    }
+}

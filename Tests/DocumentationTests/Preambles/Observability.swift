@@ -1,0 +1,3 @@
+import RequestOperations
+
+private let client = RequestClient()
