@@ -16,16 +16,23 @@ let package = Package(
         .library(name: "RequestOperations", targets: ["RequestOperations"]),
         .library(name: "RequestOperationsTesting", targets: ["RequestOperationsTesting"]),
         .library(name: "OfflineRequests", targets: ["OfflineRequests"]),
+        .library(name: "RequestOperationsObservability", targets: ["RequestOperationsObservability"]),
         .executable(name: "urlrequest", targets: ["urlrequest"]),
     ],
     traits: [
         .trait(
             name: "CommandLineTool",
-            description: "Builds urlrequest, the command-line tool (swift-argument-parser).")
+            description: "Builds urlrequest, the command-line tool (swift-argument-parser)."),
+        .trait(
+            name: "Observability",
+            description: "Traces, logs and measures requests (swift-distributed-tracing, swift-log, swift-metrics)."),
     ],
     dependencies: [
         // Resolved only when the trait that uses it is enabled: the default build has no package dependency.
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     ],
     targets: [
         .target(
@@ -44,6 +51,17 @@ let package = Package(
             dependencies: [
                 "RequestOperations",
                 .target(name: "CRequestOperationsSQLite", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings),
+        // Without its trait the module is empty.
+        .target(
+            name: "RequestOperationsObservability",
+            dependencies: [
+                "RequestOperations",
+                .product(
+                    name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Observability"])),
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Observability"])),
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Observability"])),
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -121,6 +139,17 @@ let package = Package(
         .testTarget(
             name: "StressTests",
             dependencies: ["RequestOperations", "RequestOperationsTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ObservabilityTests",
+            dependencies: [
+                "RequestOperationsObservability", "RequestOperations", "RequestOperationsTesting",
+                .product(
+                    name: "InMemoryTracing", package: "swift-distributed-tracing",
+                    condition: .when(traits: ["Observability"])),
+                .product(name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["Observability"])),
+                .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Observability"])),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "urlrequestTests",
