@@ -67,6 +67,17 @@ extension OfflineRequestQueue {
         get async throws { try await store.counts(at: configuration.date()) }
     }
 
+    /// The queue as a whole, for a view. The first call makes indices, which takes seconds for a million records.
+    package func overview() async throws -> QueueOverview { try await store.overview(at: configuration.date()) }
+
+    /// A page of records for a view, the newest first.
+    package func page(_ query: RecordQuery) async throws -> RecordPage {
+        try await store.page(query, at: configuration.date())
+    }
+
+    /// Changes with each change of the store by any process. Cheap enough to be asked often.
+    package func storeVersion() async throws -> StoreVersion { try await store.version() }
+
     // MARK: Removing and retrying
 
     /// Removes a record. It is not sent afterwards. A delivery in flight is cancelled.

@@ -76,6 +76,10 @@ package protocol OfflineStore: Sendable {
     func revive(_ id: OfflineRecord.ID, at now: Date) async throws -> Bool
     /// How many records there are.
     func counts(at now: Date) async throws -> OfflineCounts
+    /// The queue as a whole, for people. The cost does not grow with the number of records.
+    func overview(at now: Date) async throws -> QueueOverview
+    /// A page of records for people, the newest first, without bodies. It looks at ``RecordQuery/steps`` records at most.
+    func page(_ query: RecordQuery, at now: Date) async throws -> RecordPage
     /// Whether all existing records are dead letters. Cheap enough to be asked often.
     func isDrained() async throws -> Bool
     /// The recorded outcome of a record that is no longer there.

@@ -74,8 +74,11 @@ package struct StoredContent: Sendable, Codable, Hashable {
     }
 
     /// The scheme, host and port of the request.
-    package var origin: String? {
-        guard let url, let host = url.host?.lowercased() else { return nil }
+    package var origin: String? { url.flatMap(Self.origin) }
+
+    /// The scheme, host and port of a URL; `nil` if it has no host.
+    static func origin(of url: URL) -> String? {
+        guard let host = url.host?.lowercased() else { return nil }
         return "\(url.scheme?.lowercased() ?? "")://\(host):\(url.port.map(String.init) ?? "")"
     }
 

@@ -144,3 +144,30 @@ extension NetworkPath {
         for _ in 0..<100 { await Task.yield() }
     }
 }
+
+/// How SQLite works on the database.
+extension Fixture {
+    /// The names of the tables, indices and triggers.
+    func schema() throws -> [String] {
+        let connection = try SQLiteConnection(database(), isReadOnly: true)
+        return try connection.rows("SELECT name FROM sqlite_schema") { $0.text(0) ?? "" }
+    }
+
+    /// How the records of queries are found, one text each.
+    func plans(of queries: [RecordQuery]) throws -> [String] {
+        try queries.map { try plan(of: SQLiteStore.walk($0, at: Self.epoch).sql) }
+    }
+
+    /// How lanes and hosts are found and counted.
+    func plansOfGroups() throws -> [String] {
+        try SQLiteStore.Grouping.allCases.flatMap { grouping in
+            let statements = SQLiteStore.groupStatements(grouping)
+            return try [statements.next, statements.count].map(plan)
+        }
+    }
+
+    private func plan(of statement: String) throws -> String {
+        let connection = try SQLiteConnection(database(), isReadOnly: true)
+        return try connection.rows("EXPLAIN QUERY PLAN \(statement)") { $0.text(3) ?? "" }.joined(separator: "\n")
+    }
+}

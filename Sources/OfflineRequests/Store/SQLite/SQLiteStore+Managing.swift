@@ -114,15 +114,18 @@ extension SQLiteStore {
     }
 
     package func counts(at now: Date) async throws -> OfflineCounts {
-        try await read { connection in
-            var counts = try connection.counts()
-            let short = try connection.first(
-                "SELECT count(*) FROM records WHERE state = 2 AND due > ?", .real(now.timeIntervalSince1970)
-            ) { Int(clamping: $0.integer(0)) }
-            counts.inFlight -= short ?? 0
-            counts.waiting += short ?? 0
-            return counts
-        }
+        try await read { try Self.counts($0, at: now) }
+    }
+
+    /// The totals. A record in flight that is not due yet counts as waiting.
+    static func counts(_ connection: SQLiteConnection, at now: Date) throws -> OfflineCounts {
+        var counts = try connection.counts()
+        let short = try connection.first(
+            "SELECT count(*) FROM records WHERE state = 2 AND due > ?", .real(now.timeIntervalSince1970)
+        ) { Int(clamping: $0.integer(0)) }
+        counts.inFlight -= short ?? 0
+        counts.waiting += short ?? 0
+        return counts
     }
 
     package func isDrained() async throws -> Bool {
@@ -144,7 +147,7 @@ extension SQLiteStore {
     }
 
     /// The SQL of a filter and its values.
-    private static func condition(_ filter: RecordFilter, at now: Date) -> (String, [SQLiteValue]) {
+    static func condition(_ filter: RecordFilter, at now: Date) -> (String, [SQLiteValue]) {
         let states = filter.kinds.map(\.rawValue).sorted()
         var (parts, values): ([String], [SQLiteValue]) = ([], [])
         switch states {
