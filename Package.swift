@@ -22,7 +22,7 @@ let package = Package(
     traits: [
         .trait(
             name: "CommandLineTool",
-            description: "Builds urlrequest, the command-line tool (swift-argument-parser)."),
+            description: "Builds urlrequest, the command-line tool (swift-argument-parser, FlyingFox)."),
         .trait(
             name: "Observability",
             description: "Traces, logs and measures requests (swift-distributed-tracing, swift-log, swift-metrics)."),
@@ -33,6 +33,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.0")),
     ],
     targets: [
         .target(
@@ -73,6 +74,8 @@ let package = Package(
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["CommandLineTool"])),
+                .product(name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["CommandLineTool"])),
+                .product(name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["CommandLineTool"])),
             ],
             swiftSettings: settings),
         .systemLibrary(

@@ -15,7 +15,8 @@
                 """,
             subcommands: [
                 QueueAddCommand.self, QueueListCommand.self, QueueShowCommand.self, QueueRunCommand.self,
-                QueueRetryCommand.self, QueueRemoveCommand.self, QueueStatsCommand.self,
+                QueueRetryCommand.self, QueueRemoveCommand.self, QueueStatsCommand.self, QueueWatchCommand.self,
+                QueueServeCommand.self,
             ])
     }
 

@@ -1,0 +1,74 @@
+#if CommandLineTool
+    import ArgumentParser
+    import FlyingFox
+    import FlyingSocks
+    import OfflineRequests
+    import RequestOperations
+
+    /// The command `urlrequest queue serve`.
+    struct QueueServeCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "serve",
+            abstract: "Shows a queue on a page for the browser of this machine.",
+            discussion: """
+                Prints the address of the page, which lists, searches, retries and removes requests. The address has a secret, so \
+                treat it as a password. Only this machine can connect. Nothing is sent until you press Deliver \
+                on the page. The page shows no credentials, and a body only on request.
+
+                The first call for a queue makes indices in its database, and from then on the queue also counts deliveries \
+                and failures by the minute. Ctrl-C ends the page.
+
+                Exit status: 2 the queue could not be opened, or the port is taken; 143 after SIGTERM, 130 after Ctrl-C.
+                """)
+
+        @OptionGroup var queue: QueueArguments
+
+        @Option(
+            help: "The port. 0 chooses a free one. (default: 0)",
+            transform: { text in
+                guard let port = UInt16(text), port == 0 || port >= 1024 else {
+                    throw UnusableInput("it is 0, or a number from 1024 to 65535")
+                }
+                return port
+            })
+        var port: UInt16 = 0
+
+        func run() async throws {
+            let queue = try await queue.open()
+            // The indices are there before the page is.
+            _ = try await queue.overview()
+            let server = HTTPServer(
+                config: HTTPServer.Configuration(
+                    address: try .inet(ip4: "127.0.0.1", port: port), timeout: 60, logger: .disabled))
+            let stopped = AsyncStream<Int32?>.makeStream()
+            let watch = SignalWatch(
+                first: { stopped.continuation.yield($0) }, again: { leave(ExitStatus.signal($0)) })
+            let serving = Task { () -> (any Error)? in
+                defer { stopped.continuation.yield(nil) }
+                do { try await server.run() } catch { return error }
+                return nil
+            }
+            var signal: Int32?
+            if let port = await Self.port(of: server) {
+                let access = PageGuard(port: port, token: PageGuard.newToken())
+                await server.appendRoute("*", to: QueuePage(queue: queue, access: access))
+                try StandardOutput.print(access.address)
+                signal = await stopped.stream.first { _ in true } ?? nil
+            }
+            serving.cancel()
+            if signal == nil, let error = await serving.value {
+                Console().print("urlrequest: the port \(port) cannot be used: \(error)\n")
+            }
+            await queue.close()
+            watch.end()
+            throw ExitCode(signal.map(ExitStatus.signal) ?? ExitStatus.unusable)
+        }
+
+        /// The port that a server listens on; `nil` if it cannot.
+        private static func port(of server: HTTPServer) async -> UInt16? {
+            do { try await server.waitUntilListening() } catch { return nil }
+            guard case .ip4(_, let port) = await server.listeningAddress else { return nil }
+            return port
+        }
+    }
+#endif

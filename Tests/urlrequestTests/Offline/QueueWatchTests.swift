@@ -1,0 +1,47 @@
+#if CommandLineTool
+    import RequestOperationsTesting
+    import Testing
+
+    @Suite(.timeLimit(.minutes(5))) struct QueueWatchTests {
+        private let place = QueuePlace()
+
+        @Test func `Lines follow the queue until it is empty`() async throws {
+            let server = try await LoopbackServer.start { _ in .empty(204) }
+            _ = try await place.run("add", server.url("/1").absoluteString)
+            let watch = try place.start(["watch", "--until-empty"])
+            #expect(await watch.output(lines: 1).hasPrefix("1 pending, 0 waiting, 0 in flight, 0 dead; "))
+            _ = try await place.run("run", "--drain")
+            let ended = try await watch.end()
+            #expect(ended.status == 0 && ended.lines.last?.contains("delivered 1 in an hour") == true, "\(ended)")
+            #expect(!ended.output.contains("\u{1B}") && server.requests.count == 1)
+        }
+
+        @Test func `Dead letters make the status 1, and Ctrl-C 130`() async throws {
+            let server = try await LoopbackServer.start { _ in .empty(404) }
+            _ = try await place.run("add", server.url("/1").absoluteString)
+            _ = try await place.run("run", "--drain")
+            #expect(try await place.run("watch", "--until-empty").status == 1)
+            let watch = try place.start(["watch"])
+            await watch.output(lines: 1)
+            watch.send(SIGINT)
+            #expect(try await watch.end().status == 130)
+        }
+
+        @Test func `A terminal shows lanes and hosts, and is drawn over`() async throws {
+            _ = try await place.run("add", "http://a.example/1", "--lane", "a\u{1B}[31mb")
+            let terminal = try Terminal()
+            // The shell gives the terminal as standard output.
+            let watch = try RunningTool(
+                ["queue", "watch", "--queue", "q", "--directory", place.directory], environment: ["TERM": "xterm"],
+                errors: terminal.slave, after: "exec >&2")
+            let first = await terminal.text(upTo: "hosts:")
+            #expect(
+                first.contains("1 pending") && first.contains(#"1  "a\u001b[31mb""#) && !first.contains("\u{1B}[31m"))
+            _ = try await place.run("add", "http://b.example/1")
+            let second = await terminal.text(upTo: "2 pending")
+            #expect(second.contains("\r\u{1B}["))
+            watch.send(SIGTERM)
+            #expect(try await watch.end().status == 143)
+        }
+    }
+#endif
