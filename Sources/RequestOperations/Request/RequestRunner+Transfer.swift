@@ -157,7 +157,9 @@ extension RequestRunner {
                 next.request = authentication.authorized(next.request)
             }
             let moment = now
-            try advance { $0.follow(target, in: hop.attempt, at: moment) }
+            try advance { [next] in
+                $0.follow(target, after: redirect, sending: next.request, in: hop.attempt, at: moment)
+            }
             emit(.redirected(from: redirect.url, to: target), in: hop.attempt)
         }
         if let breaker = configuration.circuitBreaker {

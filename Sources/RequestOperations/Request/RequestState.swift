@@ -250,7 +250,7 @@ struct RequestState: Sendable {
     mutating func note(_ task: TransportTask, in attempt: Int) -> Bool {
         change(attempt) { [keepsExchanges] state, record in
             state.note(task)
-            if keepsExchanges { record.exchange = Box((task.request, nil)) }
+            if keepsExchanges { record.hops = [Attempt.Hop(request: task.request)] }
         }
     }
 
@@ -287,16 +287,30 @@ struct RequestState: Sendable {
 
     mutating func receive(_ head: ResponseHead, in attempt: Int) -> Bool {
         change(attempt) { [keepsExchanges] state, record in
-            if keepsExchanges { record.exchange = Box((state.request, head)) }
+            if keepsExchanges { record.changeLastHop(of: state.request) { $0.head = head } }
             state.activity = .stage(.validate)
             state.head = head
             record.status = head.isHTTP ? head.status : nil
         }
     }
 
-    mutating func follow(_ redirect: URL, in attempt: Int, at moment: Duration) -> Bool {
+    /// - Parameters:
+    ///   - redirect: The URL of the next hop.
+    ///   - head: The head that asked for it.
+    ///   - next: The request of the next hop.
+    ///   - attempt: The number of the attempt.
+    ///   - moment: The time.
+    mutating func follow(
+        _ redirect: URL, after head: ResponseHead? = nil, sending next: URLRequest? = nil, in attempt: Int,
+        at moment: Duration
+    ) -> Bool {
         let sent = elapsed(at: moment)
-        return change(attempt) { state, record in
+        return change(attempt) { [keepsExchanges] state, record in
+            if keepsExchanges {
+                let span = record.sent.map { min($0, sent)..<sent }
+                record.changeLastHop(of: state.request) { ($0.head, $0.span) = (head, span) }
+                record.hops.append(Attempt.Hop(request: next))
+            }
             record.sent = sent
             state.activity = .stage(.transfer)
             state.head = nil

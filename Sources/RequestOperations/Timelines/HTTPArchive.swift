@@ -1,6 +1,6 @@
 /// A report as an HTTP archive, version 1.2. Times are in milliseconds.
 ///
-/// Each attempt that was sent is an entry. Members whose names begin with an underscore are extensions, which readers ignore.
+/// Each attempt that was sent is an entry, and so is each earlier hop of one that was redirected. Members whose names begin with an underscore are extensions, which readers ignore.
 /// The source of all names is the specification of the Web Performance Working Group (HAR 1.2).
 struct HTTPArchive: Encodable {
     struct Log: Encodable {
@@ -94,6 +94,8 @@ struct HTTPArchive: Encodable {
         /// How long the operation waited before the attempt.
         let _waited: Double
         let _waitReason, _wokenBy, _error: String?
+        /// What a reader must know to read the entry right.
+        let _note: String?
     }
 
     let log: Log
@@ -101,44 +103,70 @@ struct HTTPArchive: Encodable {
     init(_ report: TimelineReport) {
         log = Log(
             entries: report.requests.flatMap { timeline in
-                timeline.attempts.filter { $0.sent != nil }.map { Entry($0, of: timeline) }
+                timeline.attempts.filter { $0.sent != nil }.flatMap { attempt in
+                    let hops = zip(attempt.hops.dropLast(), attempt.redirects)
+                    return hops.map { Entry($0, to: $1, in: attempt, of: timeline) } + [Entry(attempt, of: timeline)]
+                }
             })
     }
 }
 
 extension HTTPArchive.Entry {
+    /// Makes the entry of the last hop of an attempt.
     init(_ attempt: Attempt, of timeline: RequestTimeline) {
-        let redaction = Redaction.default
         let phases = attempt.phases
+        let hop = attempt.hops.last
         let timings = HTTPArchive.Timings(phases)
-        let first = phases.first { ![.queued, .backoff, .prepare].contains($0.kind) }?.start ?? attempt.began
-        let exchange = attempt.exchange?.value
-        let url = attempt.redirects.last ?? exchange?.request?.url
+        let start = phases.first { ![.queued, .backoff, .prepare].contains($0.kind) }?.start ?? attempt.began
         let version = attempt.timings?.httpVersion?.description ?? "HTTP/1.1"
-        startedDateTime = timeline.startDate.addingTimeInterval(first.inSeconds)
+        self.init(
+            attempt, of: timeline, from: start, timings,
+            HTTPArchive.Request(
+                hop?.request, url: hop?.request?.url ?? attempt.redirects.last, of: timeline, version: version,
+                bodySize: attempt.timings?.bytesSent ?? -1),
+            HTTPArchive.Response(
+                hop?.head, status: attempt.status ?? 0, version: version, size: attempt.bodySize,
+                bodySize: attempt.timings?.bytesReceived ?? -1))
+    }
+
+    /// Makes the entry of an earlier hop. Its phases were not measured, so all its time is that of the wait.
+    init(_ hop: Attempt.Hop, to target: URL?, in attempt: Attempt, of timeline: RequestTimeline) {
+        let span = hop.span ?? attempt.began..<attempt.began
+        var timings = HTTPArchive.Timings([])
+        timings.wait = (span.upperBound - span.lowerBound) / .milliseconds(1)
+        let version = hop.head?.version?.description ?? "HTTP/1.1"
+        self.init(
+            attempt, of: timeline, from: span.lowerBound, timings,
+            HTTPArchive.Request(hop.request, url: hop.request?.url, of: timeline, version: version),
+            HTTPArchive.Response(hop.head, status: hop.head?.status ?? 0, version: version, redirectedTo: target),
+            note: "A redirect. The phases of this hop are unknown: wait is the time from sending it to following it.")
+    }
+
+    private init(
+        _ attempt: Attempt, of timeline: RequestTimeline, from start: Duration, _ timings: HTTPArchive.Timings,
+        _ request: HTTPArchive.Request, _ response: HTTPArchive.Response, note: String? = nil
+    ) {
+        startedDateTime = timeline.startDate.addingTimeInterval(start.inSeconds)
         time = timings.total
-        self.timings = timings
-        request = HTTPArchive.Request(
-            method: exchange?.request?.httpMethod ?? timeline.method, url: url.map(redaction.text) ?? timeline.url,
-            httpVersion: version,
-            headers: (exchange?.request?.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }.map {
-                HTTPArchive.Pair(name: $0.key, value: Self.shown(($0.key, $0.value), redaction))
-            },
-            queryString: Self.query(of: url, redaction), bodySize: attempt.timings?.bytesSent ?? -1)
-        let fields = exchange?.head?.fields ?? []
-        response = HTTPArchive.Response(
-            status: attempt.status ?? 0, httpVersion: version,
-            headers: fields.map {
-                HTTPArchive.Pair(name: $0.name, value: Self.shown($0, redaction))
-            },
-            content: HTTPArchive.Content(
-                size: attempt.bodySize, mimeType: exchange?.head?.field("Content-Type") ?? ""),
-            redirectURL: "", bodySize: attempt.timings?.bytesReceived ?? -1)
-        serverIPAddress = attempt.timings?.remoteAddress
+        (self.timings, self.request, self.response, _note) = (timings, request, response, note)
+        serverIPAddress = note == nil ? attempt.timings?.remoteAddress : nil
         (_request, _attempt, _isHedge) = (timeline.id.rawValue, attempt.number, attempt.isHedge)
         _waited = attempt.waited / .milliseconds(1)
         (_waitReason, _wokenBy) = (attempt.waitReason?.description, attempt.wokenBy?.description)
-        _error = attempt.failure
+        _error = note == nil ? attempt.failure : nil
+    }
+}
+
+extension HTTPArchive.Request {
+    init(_ request: URLRequest?, url: URL?, of timeline: RequestTimeline, version: String, bodySize: Int64 = -1) {
+        let redaction = Redaction.default
+        self.init(
+            method: request?.httpMethod ?? timeline.method, url: url.map(redaction.text) ?? timeline.url,
+            httpVersion: version,
+            headers: (request?.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }.map {
+                HTTPArchive.Pair(name: $0.key, value: HTTPArchive.shown(($0.key, $0.value), redaction))
+            },
+            queryString: Self.query(of: url, redaction), bodySize: bodySize)
     }
 
     private static func query(of url: URL?, _ redaction: Redaction) -> [HTTPArchive.Pair] {
@@ -150,9 +178,26 @@ extension HTTPArchive.Entry {
             return HTTPArchive.Pair(name: parts[0], value: parts.count > 1 ? parts[1] : "")
         }
     }
+}
 
+extension HTTPArchive.Response {
+    init(
+        _ head: ResponseHead?, status: Int, version: String, redirectedTo target: URL? = nil, size: Int64 = 0,
+        bodySize: Int64 = -1
+    ) {
+        self.init(
+            status: status, httpVersion: version,
+            headers: (head?.fields ?? []).map {
+                HTTPArchive.Pair(name: $0.name, value: HTTPArchive.shown($0, .default))
+            },
+            content: HTTPArchive.Content(size: size, mimeType: head?.field("Content-Type") ?? ""),
+            redirectURL: target.map { Redaction.default.text(of: $0) } ?? "", bodySize: bodySize)
+    }
+}
+
+extension HTTPArchive {
     /// The value of a field, without credentials. A challenge and a field with several URLs may have some in any place.
-    private static func shown(_ field: (name: String, value: String), _ redaction: Redaction) -> String {
+    fileprivate static func shown(_ field: (name: String, value: String), _ redaction: Redaction) -> String {
         switch field.name.lowercased() {
         case "location", "content-location", "referer":
             URL(string: field.value).map { redaction.text(of: $0) } ?? Redaction.mark

@@ -55,6 +55,33 @@ import Testing
         }
     }
 
+    @Test func `An earlier hop of a redirect is an entry with what is known of it`() async throws {
+        let recorder = TimelineRecorder()
+        var configuration = RequestConfiguration()
+        configuration.transport = ScriptedTransport([
+            .status(303, fields: [(name: "Location", value: "https://b.invalid/to?token=canary")]), .status(200),
+        ])
+        configuration.record(in: recorder)
+        var request = URLRequest(url: URL(string: "https://a.invalid/from?token=canary")!)
+        request.httpMethod = "POST"
+        request.setValue("Bearer canary", forHTTPHeaderField: "Authorization")
+        let operation = URLRequestOperation(request, configuration: configuration)
+        OperationQueue().addOperation(operation)
+        _ = try await operation.value
+        #expect(try !String(decoding: recorder.report.encoded(as: .har), as: UTF8.self).contains("canary"))
+        let log = try #require(try object(recorder.report, .har)["log"] as? [String: Any])
+        let entries = try #require(log["entries"] as? [[String: Any]])
+        #expect(entries.count == 2)
+        let requests = entries.compactMap { $0["request"] as? [String: Any] }
+        let responses = entries.compactMap { $0["response"] as? [String: Any] }
+        #expect(requests.map { $0["method"] as? String } == ["POST", "GET"])
+        #expect(responses.map { $0["status"] as? Int } == [303, 200])
+        #expect((responses[0]["redirectURL"] as? String)?.hasPrefix("https://b.invalid/to") == true)
+        #expect((requests[1]["url"] as? String)?.hasPrefix("https://b.invalid/to") == true)
+        #expect(responses[1]["redirectURL"] as? String == "")
+        #expect((entries[0]["_note"] as? String)?.contains("unknown") == true && entries[1]["_note"] == nil)
+    }
+
     // MARK: Trace
 
     @Test func `Slices of a lane are nested and never overlap otherwise`() async throws {

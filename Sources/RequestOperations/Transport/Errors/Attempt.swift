@@ -58,8 +58,8 @@ public struct Attempt: Sendable {
 
     var boxedTimings: Box<TransferTimings>?
 
-    /// The request that was sent last, and the head of its response, if a recorder wants them.
-    var exchange: Box<(request: URLRequest?, head: ResponseHead?)>?
+    /// What was sent and came back, if a recorder wants that: the earlier hops of redirects, and the last hop.
+    var hops: [Hop] = []
 
     /// How many attempts a request keeps at most, and how many of these are its first ones.
     static let keptAtMost = 100
@@ -92,6 +92,22 @@ extension Attempt: CustomStringConvertible, OpaqueReflectable {
         case (let ended?, let error?): parts.append("failed after \(ended - began): \(error.redacted)")
         }
         return parts.joined(separator: ", ")
+    }
+}
+
+extension Attempt {
+    /// One request of an attempt, which a response may have redirected.
+    struct Hop: Sendable {
+        var request: URLRequest?
+        var head: ResponseHead?
+        /// From when it was handed to the transport until its redirect was followed. `nil` for the last hop.
+        var span: Range<Duration>?
+    }
+
+    /// - Parameter request: The request of the first hop, which is not there yet for a hedge.
+    mutating func changeLastHop(of request: URLRequest?, _ change: (inout Hop) -> Void) {
+        if hops.isEmpty { hops = [Hop(request: request)] }
+        change(&hops[hops.count - 1])
     }
 }
 
