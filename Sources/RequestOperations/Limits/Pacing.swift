@@ -34,9 +34,10 @@ struct Pacing {
         max(all.nextTime(at: now), origin.flatMap { hosts[$0] }?.nextTime(at: now) ?? now)
     }
 
-    /// How many attempts to a host may begin per second. `nil` means no bound.
+    /// How many attempts to a host may begin per second. `nil` if nothing bounds them.
     func perSecond(for origin: Origin, at now: Int64) -> Double? {
-        [rate?.perSecond, hosts[origin]?.perSecond(at: now)].compactMap(\.self).min()
+        let own = hosts[origin].map { $0.perSecond(at: now) } ?? (scope == .host ? rate?.perSecond : nil)
+        return [own, all.perSecond(at: now)].compactMap { $0 }.min()
     }
 
     /// Records that an attempt to a host begins.
@@ -162,9 +163,9 @@ struct Pace {
         return now.adding(wait)
     }
 
-    /// The attempts per second that may begin. `nil` means no bound.
+    /// How many attempts may begin per second. `nil` if nothing bounds them.
     func perSecond(at now: Int64) -> Double? {
-        [set?.terms.perSecond, known(at: now)?.perSecond(at: now)].compactMap(\.self).min()
+        [set?.terms.perSecond, known(at: now)?.perSecond(at: now)].compactMap { $0 }.min()
     }
 
     /// Records that an attempt begins. Has no effect without a rate.

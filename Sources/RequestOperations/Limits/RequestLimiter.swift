@@ -158,6 +158,12 @@ public final class RequestLimiter: Sendable {
         }
     }
 
+    /// How many attempts to a URL's host may begin per second now. `nil` if neither a rate nor an answer of the host bounds them.
+    package func pace(to url: URL) -> Double? {
+        let (origin, now) = (Origin(url), clock.now.nanoseconds)
+        return state.withLock { $0.pacing?.perSecond(for: origin, at: now) }
+    }
+
     /// Records a response of a host. Called once for each head, including that of a redirect.
     func heard(_ status: Int, from url: URL?) {
         guard adaptsToTooManyRequests else { return }

@@ -248,7 +248,7 @@ struct ProgressState: Sendable {
         let furthest = max(completed, update.completed)
         let total = transfer.total.map { max($0, furthest) } ?? update.total
         guard !isOver, furthest > update.completed || total != update.total || total == nil else { return }
-        update = ProgressUpdate(completed: furthest, total: total, throughput: meter.bytesPerSecond)
+        update = ProgressUpdate(completed: furthest, total: total, throughput: meter.perSecond)
     }
 
     // MARK: Members
@@ -291,7 +291,7 @@ extension TransferProgress {
 /// Measures how many bytes an attempt moves in a second, over its last seconds. A pure value.
 ///
 /// The bytes that are there at the first report of an attempt do not count: they may come from an earlier one.
-struct ThroughputMeter: Sendable {
+package struct ThroughputMeter: Sendable {
     private struct Sample {
         let moment: Duration
         let bytes: Int64
@@ -305,8 +305,10 @@ struct ThroughputMeter: Sendable {
     /// A shorter time says nothing about a speed.
     private static let shortest = Duration.milliseconds(10)
 
+    package init() {}
+
     /// Takes in how many bytes the attempt has moved at a moment.
-    mutating func note(_ bytes: Int64, at moment: Duration) {
+    package mutating func note(_ bytes: Int64, at moment: Duration) {
         // A redirect may send a body from its first byte again.
         if let last = samples.last, bytes < last.bytes || moment < last.moment { samples = [] }
         let sample = Sample(moment: moment, bytes: bytes)
@@ -319,7 +321,7 @@ struct ThroughputMeter: Sendable {
     }
 
     /// Bytes for each second; `nil` until there are two reports with some time between them.
-    var bytesPerSecond: Double? {
+    package var perSecond: Double? {
         guard let first = samples.first, let last = samples.last, last.moment - first.moment >= Self.shortest else {
             return nil
         }

@@ -248,7 +248,7 @@ struct TimelinePage {
         .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(7.5rem,1fr));gap:.5rem;margin:1rem 0}
         .tiles div{background:var(--box);border-radius:.5rem;padding:.5rem .75rem}
         dt{color:var(--dim);font-size:.85rem}dd{margin:0;font-size:1.4rem;font-variant-numeric:tabular-nums}
-        .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));gap:1rem}
+        .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));gap:1rem}
         figure{margin:0}small{color:var(--dim)}
         .chart{display:block;width:100%;height:7rem;background:var(--box);border-radius:.25rem;fill:var(--accent)}
         .axis{display:flex;justify-content:space-between;margin:0;color:var(--dim);font-size:.85rem}
@@ -289,19 +289,4 @@ private func escaped(_ text: String) -> String {
 private func short(_ value: Double) -> String {
     let text = String(format: "%.2f", value)
     return text.hasSuffix(".00") ? String(text.dropLast(3)) : text
-}
-
-/// A number with three digits.
-package func threeDigits(_ value: Double) -> String {
-    String(format: "%.\(value >= 100 ? 0 : value >= 10 ? 1 : 2)f", value)
-}
-
-/// A duration in a suitable unit, with three digits: `412 µs`, `12.3 ms`, `1.05 s`.
-package func readable(_ duration: Duration) -> String {
-    let seconds = duration.inSeconds
-    return switch seconds {
-    case ..<0.001: "\(duration.nanoseconds / 1000) µs"
-    case ..<1: threeDigits(seconds * 1000) + " ms"
-    default: threeDigits(seconds) + " s"
-    }
 }

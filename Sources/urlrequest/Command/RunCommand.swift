@@ -137,9 +137,19 @@
         @Flag(help: "Shows no progress on standard error, only messages and the summary.")
         var noProgress = false
 
+        @Flag(
+            help: """
+                Shows the busiest hosts beside the progress: requests in flight, those that wait and for what, the rate, and \
+                what the host has asked for.
+                """)
+        var watch = false
+
         func validate() throws {
             guard [json, writeOut != nil, body].count(where: \.self) <= 1 else {
                 throw ValidationError("--json, --write-out and --body each say how a result is printed.")
+            }
+            guard !watch || !noProgress else {
+                throw ValidationError("--watch shows progress, which --no-progress turns off.")
             }
             guard !urls.isEmpty || input != nil else { throw ValidationError("Give at least one URL, or --input.") }
             guard ifExists == nil || outputDirectory != nil else {
@@ -181,6 +191,7 @@
             }
             settings.format = body ? .body : json ? .json : writeOut.map { .writeOut($0) } ?? .text
             settings.showsProgress = !noProgress
+            settings.watchesHosts = watch
             return settings
         }
     }

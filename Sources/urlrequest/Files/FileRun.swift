@@ -1,8 +1,7 @@
 import RequestOperations
 
 /// Transfers files one after the other, and shows how far each has come.
-// Unchecked: the console is used only on `screen`, and the rest has a lock.
-final class FileRun: @unchecked Sendable {
+final class FileRun: Sendable {
     private struct State {
         /// The transfer that runs.
         var current: Operation?
@@ -10,20 +9,12 @@ final class FileRun: @unchecked Sendable {
         var failures = 0
     }
 
-    /// The bar of a transfer.
-    private struct Shown {
-        var bar: TransferBar
-        var rate = RecentRate()
-    }
-
     private let transport: any Transport
     private let showsProgress: Bool
     private let reports: Reports
     private let queue = OperationQueue()
-    private let screen = DispatchQueue(label: "urlrequest.FileRun")
     private let console = Console()
     private let state = Locked(State())
-    private let began = ContinuousClock.now
 
     /// Makes a run.
     ///
@@ -88,42 +79,25 @@ final class FileRun: @unchecked Sendable {
             return state.stopped != nil
         }
         guard !isStopped else { throw CancellationError() }
-        let timer = showsProgress && console.isTerminal ? bar(named: name, of: operation.progress) : nil
-        defer { removeBar(timer) }
+        guard showsProgress, console.isTerminal else {
+            queue.addOperation(operation)
+            return try await operation.value
+        }
+        let bar = ProgressBar(ProgressLine(name, unit: .bytes), on: console, lineInterval: nil)
+        let updates = operation.progressUpdates
+        async let shown: Void = bar.follow(updates)
         queue.addOperation(operation)
-        return try await operation.value
+        let result = await Task { try await operation.value }.result
+        await shown
+        return try result.get()
     }
 
     /// Prints a message on standard error.
     func say(_ message: String) {
-        screen.sync { console.print("urlrequest: \(message)\n") }
+        console.print("urlrequest: \(message)\n")
     }
 
     private var isStopped: Bool { state.withLock { $0.stopped != nil } }
-
-    private func removeBar(_ timer: (any DispatchSourceTimer)?) {
-        timer?.cancel()
-        screen.sync { console.clear() }
-    }
-
-    private func bar(named name: String, of progress: Progress) -> any DispatchSourceTimer {
-        let timer = DispatchSource.makeTimerSource(queue: screen)
-        let shown = Locked(Shown(bar: TransferBar(name: name)))
-        timer.setEventHandler { [self] in
-            // The order matters: the total may become known between the two.
-            let (completed, total) = (progress.completedUnitCount, progress.totalUnitCount)
-            let line = shown.withLock { shown in
-                shown.bar.completed = completed
-                shown.bar.total = total > 0 ? max(total, completed) : nil
-                shown.bar.rate = shown.rate.sample(Int(clamping: completed), at: began.duration(to: .now))
-                return shown.bar.line(width: console.width)
-            }
-            console.draw(line)
-        }
-        timer.schedule(deadline: .now(), repeating: .milliseconds(100), leeway: .milliseconds(20))
-        timer.activate()
-        return timer
-    }
 
     private func printOut(_ print: () throws(PatientWriter.Failure) -> Void) {
         do { try print() } catch .closed {
@@ -140,46 +114,5 @@ final class FileRun: @unchecked Sendable {
             return state.current
         }
         current?.cancel()
-    }
-}
-
-/// How far the transfer of one file has come.
-struct TransferBar {
-    /// The name of the file, or its URL.
-    let name: String
-
-    /// The bytes that have been transferred, those of earlier attempts included.
-    var completed: Int64 = 0
-
-    /// The bytes of the whole file; `nil` while the number is unknown.
-    var total: Int64?
-
-    /// How many bytes came per second, recently.
-    var rate = 0.0
-
-    /// The line for a terminal, at most `width` characters wide.
-    func line(width: Int) -> String {
-        let figures = figures.joined(separator: "  ")
-        // The last column stays empty, since some terminals would begin another line.
-        let room = max(width - 1, 0)
-        let nameRoom = max(min(name.count, room - figures.count - 2), 0)
-        let text = String("\(name.suffix(nameRoom))  \(figures)".prefix(room))
-        guard let total, let bar = progressBar(Int(clamping: completed), of: Int(clamping: total), beside: text, width)
-        else { return text }
-        return "\(bar) \(text)"
-    }
-
-    private var figures: [String] {
-        var figures = [
-            total.map { "\(readable(bytes: completed)) of \(readable(bytes: $0))" } ?? readable(bytes: completed)
-        ]
-        if rate >= 1, rate < 1e18 { figures.append("\(readable(bytes: Int64(rate)))/s") }
-        if let timeLeft { figures.append("\(clock(timeLeft)) left") }
-        return figures
-    }
-
-    private var timeLeft: Int? {
-        guard let total, total > completed else { return nil }
-        return secondsLeft(for: Double(total - completed), at: rate)
     }
 }

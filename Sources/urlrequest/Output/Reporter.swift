@@ -21,9 +21,9 @@ final class Reporter: @unchecked Sendable {
     /// Whether results can no longer be written.
     private var isOutputLost = false
     private var tally = Tally()
-    private var rate = RecentRate()
     private var onOutputLost: (@Sendable (StopReason) -> Void)?
-    private var timer: (any DispatchSourceTimer)?
+    /// `nil` if no progress is shown.
+    private let bar: ProgressBar?
 
     /// How much of the input was read.
     private struct InputState {
@@ -61,26 +61,33 @@ final class Reporter: @unchecked Sendable {
     /// - Parameters:
     ///   - settings: How and where results, progress and the report are printed.
     ///   - places: Where it gives back the places of each request whose result was printed.
-    init(_ settings: RunSettings, givingBackTo places: OpenPlaces) {
+    ///   - hosts: Is shown beside the progress. `nil` shows no hosts.
+    init(_ settings: RunSettings, givingBackTo places: OpenPlaces, watching hosts: HostWatch? = nil) {
         self.settings = settings
         self.places = places
         resultsShareTerminal = console.isTerminal && isatty(STDOUT_FILENO) == 1
         input = Locked(
             InputState(arguments: settings.urls.count, fraction: settings.input == nil ? 1 : nil))
+        var details: (@Sendable () -> ProgressBar.Details)?
+        if let hosts {
+            details = {
+                let view = hosts.view
+                return ProgressBar.Details(rows: view.rows, words: view.words)
+            }
+        }
+        bar =
+            settings.showsProgress
+            ? ProgressBar(
+                ProgressLine(), on: console, prefix: "urlrequest: ", lineInterval: .seconds(5), details: details)
+            : nil
+        showProgress()
     }
 
-    /// Begins to show progress.
+    /// Begins to print results.
     ///
     /// - Parameter onOutputLost: Called once if results can no longer be written.
     func start(onOutputLost: @escaping @Sendable (StopReason) -> Void) {
         queue.sync { self.onOutputLost = onOutputLost }
-        guard settings.showsProgress else { return }
-        let interval = console.isTerminal ? DispatchTimeInterval.milliseconds(100) : .seconds(5)
-        let timer = DispatchSource.makeTimerSource(queue: queue)
-        timer.setEventHandler { [self] in showProgress() }
-        timer.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(20))
-        timer.activate()
-        queue.sync { self.timer = timer }
     }
 
     // MARK: Results
@@ -134,6 +141,7 @@ final class Reporter: @unchecked Sendable {
             if lines.count >= Self.batch.size { writeLines() }
         }
         writeLines()
+        showProgress()
         places.giveBack(taken.places)
     }
 
@@ -146,7 +154,7 @@ final class Reporter: @unchecked Sendable {
     private func writeLines() {
         guard !lines.isEmpty else { return }
         if resultsShareTerminal { console.clear() }
-        let failure = lines.withUnsafeBytes(output.write)
+        let failure = output.write(lines)
         lines.removeAll(keepingCapacity: true)
         guard let failure else { return }
         isOutputLost = true
@@ -179,6 +187,7 @@ final class Reporter: @unchecked Sendable {
     /// Notes that the input was read to its end.
     func inputEnded() {
         input.withLock { $0.fraction = 1 }
+        queue.async { [self] in showProgress() }
     }
 
     /// Reports that the input cannot be read further.
@@ -204,16 +213,14 @@ final class Reporter: @unchecked Sendable {
     // MARK: Progress
 
     private func showProgress() {
-        let line = progress()
-        if console.isTerminal { console.draw(line.bar(width: console.width)) } else { console.print(line.sentence) }
-    }
-
-    private func progress() -> ProgressLine {
-        let input = input.withLock { $0 }
-        let done = tally.requests
-        return ProgressLine(
-            done: done, failed: tally.failed, retries: tally.retries, total: input.total.map { max($0, done) },
-            rate: rate.sample(done, at: began.instant.duration(to: .now)))
+        guard let bar else { return }
+        let total = input.withLock { $0.total }
+        let (done, failed, retries) = (tally.requests, tally.failed, tally.retries)
+        bar.update { line in
+            line.completed = Int64(done)
+            line.total = total.map { Int64(max($0, done)) }
+            line.notes = ["\(failed) failed", "\(retries) \(retries == 1 ? "retry" : "retries")"]
+        }
     }
 
     // MARK: The end
@@ -226,9 +233,8 @@ final class Reporter: @unchecked Sendable {
     }
 
     private func end(stopped reason: () -> StopReason?) -> Int32 {
-        timer?.cancel()
+        bar?.end()
         takeWaiting()
-        console.clear()
         let duration = began.instant.duration(to: .now)
         // Only the last flush may show that the reader is gone.
         let reason = reason()

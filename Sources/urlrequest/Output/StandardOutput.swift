@@ -11,7 +11,7 @@ enum StandardOutput {
 
     /// Writes bytes.
     static func write(_ bytes: Data) throws(PatientWriter.Failure) {
-        if let failure = bytes.withUnsafeBytes(writer.write) { throw failure }
+        if let failure = writer.write(bytes) { throw failure }
     }
 
     /// Tells people about a failure. It says nothing if the reader is gone, since that is how a reader ends a program.
@@ -24,76 +24,16 @@ enum StandardOutput {
     }
 }
 
-/// Writes to a descriptor, no matter how slowly it is read.
-///
-/// It never blocks for ever: once hurried, it waits only one more second for a reader. It is used on one queue, except
-/// for ``hurry()``.
-final class PatientWriter: Sendable {
-    /// Why bytes cannot be written.
-    enum Failure: Error, Equatable {
-        /// The reader has closed its end.
-        case closed
-        /// The bytes were not read in time.
-        case stalled
-        /// The system refused the write, with this error number.
-        case refused(Int32)
-
-        /// What it says about standard output.
-        var text: String {
-            switch self {
-            case .closed: "standard output: \(errorText(EPIPE))"
-            case .stalled: "standard output: nobody reads it, results are lost"
-            case .refused(let number): "standard output: \(errorText(number))"
-            }
+extension PatientWriter.Failure {
+    /// What it says about standard output.
+    var text: String {
+        switch self {
+        case .closed: "standard output: \(errorText(EPIPE))"
+        case .stalled: "standard output: nobody reads it, results are lost"
+        case .refused(let number): "standard output: \(errorText(number))"
         }
-    }
-
-    private let descriptor: Int32
-    /// A writable pipe takes this many bytes without blocking (PIPE_BUF, POSIX). A file takes any number.
-    private let pieceSize: Int
-    private let hurriedSince = Locked<ContinuousClock.Instant?>(nil)
-
-    /// Makes a writer for a descriptor, which may be non-blocking.
-    init(to descriptor: Int32) {
-        self.descriptor = descriptor
-        var status = stat()
-        let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-        pieceSize = isFile ? .max : 4096
-    }
-
-    /// From now on, waits at most one second for a reader. May be called on any thread.
-    func hurry() {
-        hurriedSince.withLock { $0 = $0 ?? .now }
-    }
-
-    /// Whether the descriptor would take some bytes at once.
-    var isReady: Bool { poll(for: 0) }
-
-    /// Writes all bytes, and waits until they are read. Returns why it failed, or `nil`.
-    func write(_ bytes: UnsafeRawBufferPointer) -> Failure? {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            guard poll(for: 100) else {
-                if isLate { return .stalled }
-                continue
-            }
-            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(pieceSize))
-            let count = Foundation.write(descriptor, piece.baseAddress, piece.count)
-            if count >= 0 {
-                rest = rest.dropFirst(count)
-            } else if errno != EINTR, errno != EAGAIN {
-                return errno == EPIPE ? .closed : .refused(errno)
-            }
-        }
-        return nil
-    }
-
-    private var isLate: Bool {
-        hurriedSince.withLock { $0.map { $0.duration(to: .now) > .seconds(1) } } ?? false
-    }
-
-    private func poll(for milliseconds: Int32) -> Bool {
-        var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        return Foundation.poll(&writable, 1, milliseconds) > 0
     }
 }
+
+/// Standard error by default: messages, and below them the progress of a run.
+typealias Console = TerminalScreen

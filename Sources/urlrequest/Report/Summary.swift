@@ -32,7 +32,7 @@ struct Summary: CustomStringConvertible {
         if tally.cancelled > 0 { line += ", \(tally.cancelled) cancelled" }
         if tally.skipped > 0 { line += ", \(tally.skipped) skipped" }
         line += "; \(counted(tally.retries, "retry", "retries"))"
-        line += "; \(readable(rate: Double(tally.completed) / max(duration.inSeconds, 1e-6))) requests/s"
+        line += "; \(threeDigits(Double(tally.completed) / max(duration.inSeconds, 1e-6))) requests/s"
         return line + "; \(readable(bytes: tally.bytes))"
     }
 
@@ -49,24 +49,6 @@ struct Summary: CustomStringConvertible {
     private func counted(_ count: Int, _ one: String, _ many: String) -> String {
         "\(count) \(count == 1 ? one : many)"
     }
-}
-
-/// A rate with three digits.
-func readable(rate: Double) -> String {
-    threeDigits(rate)
-}
-
-/// A number of bytes in a suitable unit: `12 B`, `1.5 kB`, `3.21 GB`.
-func readable(bytes: Int64) -> String {
-    guard bytes >= 1000 else { return "\(bytes) B" }
-    let units = ["kB", "MB", "GB", "TB", "PB", "EB"]
-    var value = Double(bytes) / 1000
-    var unit = 0
-    while value >= 1000 {
-        value /= 1000
-        unit += 1
-    }
-    return "\(threeDigits(value)) \(units[unit])"
 }
 
 /// The report of a run as JSON. Durations are in seconds. Only the names of header fields are included.

@@ -26,9 +26,13 @@ final class RequestRun: Sendable {
         let isBoundByHost = settings.perHost != nil || settings.rate != nil
         queue.maximumPending = isBoundByHost ? OpenPlaces.fewest : max(8, settings.concurrency / 2)
         places = OpenPlaces(OpenPlaces.fewest + settings.concurrency)
-        reporter = Reporter(settings, givingBackTo: places)
         configuration = settings.configuration
-        listener = InputOperation.Listener(onRetry: reporter.countRetry, onEnd: reporter.record)
+        let hosts = settings.watchesHosts ? HostWatch(queue, configuration) : nil
+        reporter = Reporter(settings, givingBackTo: places, watching: hosts)
+        listener = InputOperation.Listener(onRetry: reporter.countRetry) { [reporter] operation, result in
+            hosts?.countEnd(of: operation)
+            reporter.record(operation, result)
+        }
     }
 
     /// Runs to the end of the input, or to the first signal. Returns the exit status.

@@ -56,6 +56,9 @@ struct RunSettings: Sendable {
     /// Whether progress is shown on standard error.
     var showsProgress = true
 
+    /// Whether the hosts are shown beside the progress.
+    var watchesHosts = false
+
     /// How many responses 429 with a `Retry-After` use up no retry of a request. The limit exists so that a host that
     /// always answers 429 cannot keep the run going for ever.
     private static let freePauses = 100

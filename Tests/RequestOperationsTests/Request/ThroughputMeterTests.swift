@@ -7,7 +7,7 @@ import Testing
     private func speed(_ reports: (bytes: Int64, seconds: Double)...) -> Double? {
         var meter = ThroughputMeter()
         for report in reports { meter.note(report.bytes, at: .seconds(report.seconds)) }
-        return meter.bytesPerSecond
+        return meter.perSecond
     }
 
     @Test func `One report is no speed`() {
@@ -34,6 +34,6 @@ import Testing
     @Test func `Many reports are measured like few`() {
         var meter = ThroughputMeter()
         for step in 0...1000 { meter.note(Int64(step), at: .milliseconds(step * 10)) }
-        #expect((99.9...100.1).contains(meter.bytesPerSecond ?? 0))
+        #expect((99.9...100.1).contains(meter.perSecond ?? 0))
     }
 }

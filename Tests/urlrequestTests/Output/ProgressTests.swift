@@ -18,7 +18,7 @@
             gate.open()
             _ = try await tool.end()
             let all = await terminal.text(upTo: "max ")
-            #expect(all.contains("\r\u{1B}[Kurlrequest: 2 requests in "))
+            #expect(all.contains("\r\u{1B}[Jurlrequest: 2 requests in "))
         }
 
         @Test func `What makes no request is no part of the total`() async throws {
@@ -44,6 +44,24 @@
                 errors: terminal.slave)
             _ = try await tool.end()
             #expect(await terminal.text(upTo: "max ").hasPrefix("urlrequest: 1 request in "))
+        }
+
+        @Test func `A watch shows the hosts below the bar`() async throws {
+            let gate = LoopbackServer.Gate()
+            let server = try await LoopbackServer.start {
+                $0.path == "/1"
+                    ? .status(503, fields: ["Retry-After": "60"]) : .held(by: gate, then: .text(""))
+            }
+            let terminal = try Terminal()
+            let tool = try RunningTool(
+                ["run", "--watch", "--concurrency", "1", "--no-early-retry"]
+                    + ["/1", "/2", "/3"].map { server.url($0).absoluteString },
+                environment: ["TERM": "xterm"], errors: terminal.slave)
+            // The first one waits for its Retry-After, as the others do before they are sent.
+            let text = await terminal.text(upTo: "Retry-After 3")
+            #expect(text.contains("http://127.0.0.1:\(server.port)  0 in flight"))
+            tool.send(SIGINT)
+            #expect(try await tool.end().status == 130)
         }
 
         @Test func `What is no terminal gets no bar`() async throws {

@@ -1,0 +1,39 @@
+import RequestOperations
+import Testing
+
+@testable import urlrequest
+
+@Suite(.timeLimit(.minutes(2))) struct HostViewTests {
+    private static func host(_ origin: String, _ activities: [RequestActivity]) -> HostView.Host {
+        var host = HostView.Host(origin: origin)
+        for activity in activities { host.count(activity) }
+        return host
+    }
+
+    @Test func `A row shows what is in flight, the rate, and who waits for what`() {
+        var busy = Self.host(
+            "http://a.example",
+            [.running, .running, .queued, .slot, .waiting(.backoff), .waiting(.retryAfter), .waiting(.budget), .ended])
+        (busy.rate, busy.pace, busy.leftAlone, busy.circuit) = (9.8, 5, .seconds(2), .open)
+        let view = HostView([Self.host("http://b.example:8080", [.running]), busy])
+        #expect(
+            view.rows == [
+                "http://a.example       2 in flight  9.80/s  slot 2  backoff 1  Retry-After 1  budget 1  pace 5.00/s  "
+                    + "left alone for 2.00 s  circuit open",
+                "http://b.example:8080  1 in flight  0.00/s",
+            ])
+    }
+
+    @Test func `The busiest hosts come first, and the others are counted`() {
+        let view = HostView(
+            (1...12).map { Self.host("http://h\($0).example", Array(repeating: .running, count: $0)) })
+        #expect(view.rows.count == 9 && view.rows[0].contains("h12.example") && view.rows[8] == "and 4 more hosts")
+        #expect(
+            view.words.hasPrefix("; http://h12.example 12 in flight, 0.00/s; ")
+                && view.words.hasSuffix("; 8 more hosts"))
+    }
+
+    @Test func `Without a host nothing is shown`() {
+        #expect(HostView([]).rows.isEmpty && HostView([]).words.isEmpty)
+    }
+}
