@@ -17,9 +17,12 @@ struct Reports: Sendable {
         files = []
     }
 
+    /// Whether there is a report to write.
+    var isWanted: Bool { !files.isEmpty }
+
     /// Has the requests of a configuration recorded, if there is a report.
     func record(_ configuration: inout RequestConfiguration) {
-        if !files.isEmpty { configuration.record(in: recorder) }
+        if isWanted { configuration.record(in: recorder) }
     }
 
     /// Writes the reports, and says why one cannot be written. Returns whether all were written.
@@ -29,7 +32,7 @@ struct Reports: Sendable {
         json: (TimelineReport) throws -> Data = { try $0.encoded(as: .json) + Data("\n".utf8) },
         saying say: (String) -> Void
     ) -> Bool {
-        guard !files.isEmpty else { return true }
+        guard isWanted else { return true }
         let report = recorder.report
         var isWhole = true
         for file in files {

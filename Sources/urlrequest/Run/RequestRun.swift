@@ -16,6 +16,8 @@ final class RequestRun: Sendable {
     private let places: OpenPlaces
     private let phase = Locked(Phase.begins)
     private let listener: InputOperation.Listener
+    /// The operations that a report must have, and that have not been recorded: that happens a moment after the result.
+    private let recorded = DispatchGroup()
 
     /// Makes a run that has not begun.
     init(_ settings: RunSettings) {
@@ -47,6 +49,9 @@ final class RequestRun: Sendable {
         await readInput()
         // All results are printed then. Nothing cancels this Task.
         try? await places.allOpen()
+        await withCheckedContinuation { continuation in
+            recorded.notify(queue: .global()) { continuation.resume() }
+        }
         await settings.outputDirectory?.finish()
         let status = await reporter.finish { [self] in stopReason }
         await TransportChoice.shutDown(configuration.transport)
@@ -120,6 +125,10 @@ final class RequestRun: Sendable {
         do { try await queue.add(operation) } catch {
             places.giveBack(request.places)
             throw error
+        }
+        if settings.reports.isWanted {
+            recorded.enter()
+            operation.whenFinished { [recorded] _ in recorded.leave() }
         }
         // A stop while the operation was being added would have missed it.
         if Task.isCancelled { operation.cancel() }
