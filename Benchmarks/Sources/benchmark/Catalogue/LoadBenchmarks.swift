@@ -23,7 +23,7 @@ extension Catalogue {
             load(
                 "http2", "GETs of 1 KiB over HTTP/2, 64 in flight", page: "1k", \.small, inFlight: 64, .http2,
                 floors: [even]),
-            client, json, scaling, slow, urlSession,
+            client, recorder, json, scaling, slow, urlSession,
         ]
     }
 
@@ -108,6 +108,21 @@ extension Catalogue {
             ]
         ) { testbed in
             try [ClientKind.limit, .operationInRequestQueue, .requestClient].map { client in
+                Contender(
+                    name: client.rawValue, title: client.title,
+                    order: .load(try order(client, "1k", \.small, 64, in: testbed)))
+            }
+        }
+    }
+
+    /// What a recorder costs.
+    private var recorder: Benchmark {
+        Benchmark(
+            name: "recorder", title: "GETs of 1 KiB, 64 in flight, without and with a TimelineRecorder", rounds: 9,
+            measures: [.rate, .cpu, .peak, .threads],
+            floors: [.ratio(.rate, of: .recordedOperation, to: .operation, .atLeast(0.9))]
+        ) { testbed in
+            try [ClientKind.operation, .recordedOperation].map { client in
                 Contender(
                     name: client.rawValue, title: client.title,
                     order: .load(try order(client, "1k", \.small, 64, in: testbed)))

@@ -5,6 +5,7 @@ enum ClientKind: String, Codable, CaseIterable, Sendable {
     case limit
     case operation
     case operationInRequestQueue
+    case recordedOperation
     case requestClient
     case operationOverURLSession
     case sessionOperation
@@ -18,6 +19,7 @@ enum ClientKind: String, Codable, CaseIterable, Sendable {
         case .limit: "C over libcurl multi"
         case .operation: "URLRequestOperation"
         case .operationInRequestQueue: "URLRequestOperation in a RequestQueue"
+        case .recordedOperation: "URLRequestOperation with a TimelineRecorder"
         case .requestClient: "RequestClient.get"
         case .operationOverURLSession: "URLRequestOperation, URLSessionTransport"
         case .sessionOperation: "Operation over URLSession"
@@ -31,7 +33,7 @@ enum ClientKind: String, Codable, CaseIterable, Sendable {
     var usesURLSession: Bool {
         switch self {
         case .operationOverURLSession, .sessionOperation, .session: true
-        case .limit, .operation, .operationInRequestQueue, .requestClient, .asyncHTTPClient,
+        case .limit, .operation, .operationInRequestQueue, .recordedOperation, .requestClient, .asyncHTTPClient,
             .asyncHTTPClientOperation:
             false
         }
@@ -40,7 +42,7 @@ enum ClientKind: String, Codable, CaseIterable, Sendable {
     /// Whether its requests are operations on a queue.
     var usesQueue: Bool {
         switch self {
-        case .operation, .operationInRequestQueue, .operationOverURLSession, .sessionOperation,
+        case .operation, .operationInRequestQueue, .recordedOperation, .operationOverURLSession, .sessionOperation,
             .asyncHTTPClientOperation:
             true
         case .limit, .requestClient, .session, .asyncHTTPClient: false
@@ -52,7 +54,7 @@ enum ClientKind: String, Codable, CaseIterable, Sendable {
         switch self {
         case .limit: try LimitGenerator(order)
         case .requestClient: RequestClientClient(order)
-        case .operation, .operationInRequestQueue, .operationOverURLSession:
+        case .operation, .operationInRequestQueue, .recordedOperation, .operationOverURLSession:
             order.decodesJSON
                 ? OperationClient(order, decoder: .json([Record].self)) { $0 == Record.all }
                 : OperationClient(order, decoder: .data) { $0.withUnsafeBytes(order.body.matches) }

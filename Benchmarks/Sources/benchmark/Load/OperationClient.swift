@@ -1,13 +1,14 @@
 import Foundation
 import RequestOperations
 
-/// `URLRequestOperation`s on a queue, in their default configuration.
+/// `URLRequestOperation`s on a queue, in their default configuration, with a recorder if that is measured.
 final class OperationClient<Value: Sendable>: LoadClient {
     private let order: LoadOrder
     private let configuration: RequestConfiguration
     private let decoder: ResponseDecoder<Value>
     private let isExpected: @Sendable (Value) -> Bool
     private let queue: OperationQueue
+    private let recorder = TimelineRecorder()
     /// URLSession does not tell the version on Linux.
     private var version: HTTPVersion? {
         order.client == .operationOverURLSession ? nil : order.usesHTTP2 ? .http2 : .http1_1
@@ -15,7 +16,9 @@ final class OperationClient<Value: Sendable>: LoadClient {
 
     init(_ order: LoadOrder, decoder: ResponseDecoder<Value>, isExpected: @escaping @Sendable (Value) -> Bool) {
         self.order = order
-        configuration = order.client.configuration(trusting: order.authority)
+        var configuration = order.client.configuration(trusting: order.authority)
+        if order.client == .recordedOperation { configuration.record(in: recorder) }
+        self.configuration = configuration
         self.decoder = decoder
         self.isExpected = isExpected
         queue = order.client == .operationInRequestQueue ? RequestQueue() : OperationQueue()
@@ -62,7 +65,10 @@ final class OperationClient<Value: Sendable>: LoadClient {
     }
 
     func evidence() throws -> [String] {
-        [try StageCounts.summary()]
+        guard order.client == .recordedOperation else { return [try StageCounts.summary()] }
+        let requests = recorder.summary.requests
+        guard requests > 0 else { throw BenchmarkError("nothing was recorded") }
+        return [try StageCounts.summary(), "recorded: \(requests)"]
     }
 }
 
