@@ -25,6 +25,17 @@ public struct ClientStatistics: Sendable {
         /// It waits before a retry for the circuit of its host.
         case circuit
 
+        /// `nil` for a request that runs or has ended.
+        fileprivate init?(_ activity: RequestActivity) {
+            switch activity {
+            case .queued: self = .queue
+            case .slot: self = .slot
+            case .host: self = .host
+            case .waiting(let reason): self.init(reason)
+            case .running, .ended: return nil
+            }
+        }
+
         package init(_ reason: WaitReason) {
             self =
                 switch reason {
@@ -85,18 +96,17 @@ extension RequestClient {
         (statistics.queueDepth, statistics.oldestWait) = queue.heldBack
         var hosts: [Origin: ClientStatistics.Host] = [:]
         for call in calls {
-            guard let runner = (call.submission.operation as? any EventSource)?.runner,
-                let activity = runner.requestState.withLock({ $0.activity })
-            else { continue }
-            let origin = Origin(runner.original.url)
+            guard let runner = (call.submission.operation as? any EventSource)?.runner else { continue }
+            let (activity, url) = runner.requestState.withLock { ($0.activity, $0.original.value.url) }
+            guard activity != .ended else { continue }
+            let origin = Origin(url)
             var host = hosts[origin] ?? ClientStatistics.Host(origin: origin.text)
-            switch activity {
-            case .runs:
-                statistics.running += 1
-                host.running += 1
-            case .waits(let wait):
+            if let wait = ClientStatistics.Wait(activity) {
                 statistics.waiting[wait, default: 0] += 1
                 host.waiting += 1
+            } else {
+                statistics.running += 1
+                host.running += 1
             }
             hosts[origin] = host
         }
@@ -127,7 +137,7 @@ extension RequestClient {
                 host.retriesLeft = configuration.retryBudget.map { state.bucket(of: $0, at: now).balance(at: now) }
                 host.timeLeftAlone = state.timeLeftAlone(at: now)
             }
-            host.pace = [queue.limiter, configuration.limiter].compactMap { $0?.pace(for: origin) }.min()
+            host.pace = [queue.limiter, configuration.limiter].compactMap { $0?.pace(to: origin) }.min()
             return host
         }
     }
@@ -140,30 +150,6 @@ final class RequestTotals: Sendable {
     var summary: TimelineSummary { state.withLock { $0 } }
 
     func add(_ timeline: RequestTimeline) { state.withLock { $0.add(timeline) } }
-}
-
-/// What a request that has not ended does.
-private enum RequestActivity {
-    case runs
-    case waits(ClientStatistics.Wait)
-}
-
-extension RequestState {
-    /// What the request does now. `nil` if it has ended.
-    fileprivate var activity: RequestActivity? {
-        switch phase {
-        case .fresh: .waits(.queue)
-        case .attempting:
-            switch attempts.first?.activity {
-            case .stage(.slot): .waits(.slot)
-            case .waits: .waits(.host)
-            case .stage, nil: .runs
-            }
-        case .deciding: .runs
-        case .waiting: .waits(waitReason.map(ClientStatistics.Wait.init) ?? .backoff)
-        case .stopped, .abandoned: nil
-        }
-    }
 }
 
 extension RequestQueue {

@@ -99,9 +99,6 @@ public final class RequestLimiter: Sendable {
     /// How many hosts have a pace of their own.
     var pacedHostCount: Int { state.withLock { $0.pacing?.hostCount ?? 0 } }
 
-    /// How many attempts to a host may begin per second. `nil` means no bound.
-    func pace(for origin: Origin) -> Double? { withTable { $0.pacing?.perSecond(for: origin, at: $1) } }
-
     private static func bound(_ limit: Int?) -> Int {
         precondition(limit ?? 1 > 0, "A limiter that admits nothing would keep its requests waiting forever.")
         return limit ?? .max
@@ -159,8 +156,10 @@ public final class RequestLimiter: Sendable {
     }
 
     /// How many attempts to a URL's host may begin per second now. `nil` if neither a rate nor an answer of the host bounds them.
-    package func pace(to url: URL) -> Double? {
-        let (origin, now) = (Origin(url), clock.now.nanoseconds)
+    package func pace(to url: URL) -> Double? { pace(to: Origin(url)) }
+
+    func pace(to origin: Origin) -> Double? {
+        let now = clock.now.nanoseconds
         return state.withLock { $0.pacing?.perSecond(for: origin, at: now) }
     }
 

@@ -6,7 +6,9 @@ package enum RequestActivity: Sendable, Hashable {
     case running
     /// An attempt waits for a place of its queue, or for the slot of a limiter.
     case slot
-    /// It waits before an attempt. For a network, the reason is ``WaitReason/retryAfter``.
+    /// An attempt waits for a network, or because its host has asked to be left alone.
+    case host
+    /// It waits before a retry.
     case waiting(WaitReason)
     /// It has ended, or was stopped.
     case ended
@@ -19,7 +21,7 @@ extension RequestState {
         case .fresh: startDate == nil ? .queued : .running
         case .attempting:
             switch attempts.first?.activity {
-            case .waits: .waiting(.retryAfter)
+            case .waits: .host
             case .stage(.slot): .slot
             case .stage, nil: .running
             }

@@ -23,10 +23,10 @@ package struct RequestInstrument: Sendable {
 
 extension Attempt {
     /// The request that was sent last. `nil` if no instrument keeps it.
-    package var sentRequest: URLRequest? { exchange?.value.request }
+    package var sentRequest: URLRequest? { hops.last?.request }
 
     /// The head of the last response. `nil` if there is none, or no instrument keeps it.
-    package var head: ResponseHead? { exchange?.value.head }
+    package var head: ResponseHead? { hops.last?.head }
 }
 
 extension [RequestInstrument] {

@@ -40,12 +40,6 @@ struct Origin: Hashable, Sendable {
         (scheme, self.host, self.port) = (isSecure ? "https" : "http", host, port)
     }
 
-    /// Scheme, host and port, without a usual port. Empty if there is no host.
-    var text: String {
-        guard !host.isEmpty else { return "" }
-        return "\(scheme)://\(host)" + (port == Self.defaultPort(isSecure: scheme == "https") ? "" : ":\(port)")
-    }
-
     /// The port of a URL that does not name one (RFC 9110, sections 4.2.1 and 4.2.2).
     static func defaultPort(isSecure: Bool) -> Int { isSecure ? 443 : 80 }
 }

@@ -105,6 +105,7 @@ struct HostView: Sendable {
             switch activity {
             case .running: inFlight += 1
             case .queued, .slot: waiting["slot", default: 0] += 1
+            case .host: waiting["host", default: 0] += 1
             case .waiting(let reason): waiting["\(reason)", default: 0] += 1
             case .ended: break
             }
@@ -113,7 +114,7 @@ struct HostView: Sendable {
         /// What is shown of it, without its name.
         fileprivate var figures: [String] {
             var figures = ["\(inFlight) in flight", "\(threeDigits(rate))/s"]
-            let reasons = ["slot"] + [WaitReason.backoff, .retryAfter, .budget, .circuit].map { "\($0)" }
+            let reasons = ["slot", "host"] + [WaitReason.backoff, .retryAfter, .budget, .circuit].map { "\($0)" }
             figures += reasons.compactMap { reason in waiting[reason].map { "\(reason) \($0)" } }
             if let pace { figures.append("pace \(threeDigits(pace))/s") }
             if leftAlone > .zero { figures.append("left alone for \(readable(leftAlone))") }
