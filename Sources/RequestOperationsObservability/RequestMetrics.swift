@@ -45,7 +45,7 @@
             let request = attempt.sentRequest
             let host = Self.dimensions(request?.httpMethod ?? timeline.method, request?.url ?? timeline.original)
             if let reason = attempt.waitReason {
-                let dimensions = host + [("reason", ClientStatistics.Wait(reason).rawValue)]
+                let dimensions = host + [("reason", RequestWait(reason).rawValue)]
                 Counter(label: "requestoperations.retries", dimensions: dimensions, factory: factory).increment()
                 timer("requestoperations.wait.duration", dimensions).record(duration: attempt.waited)
             }
@@ -102,7 +102,7 @@
 
         private func set(_ statistics: ClientStatistics) {
             set("running", statistics.running)
-            for wait in ClientStatistics.Wait.allCases {
+            for wait in RequestWait.allCases {
                 set("waiting", statistics.waiting[wait] ?? 0, [("reason", wait.rawValue)])
             }
             set("queue.depth", statistics.queueDepth)

@@ -8,45 +8,6 @@
 ///
 /// ``prometheusText`` has all of it as text for Prometheus.
 public struct ClientStatistics: Sendable {
-    /// What a request waits for.
-    public enum Wait: String, Sendable, CaseIterable {
-        /// It was not begun: it waits for a place of its queue, for dependencies or for conditions.
-        case queue
-        /// An attempt waits for a slot of a limiter, or for a place of its queue.
-        case slot
-        /// An attempt waits for a network, or because its host has asked to be left alone.
-        case host
-        /// It waits for its backoff before a retry.
-        case backoff
-        /// It waits until its ``RetryBudget`` has room for the retry.
-        case budget
-        /// It waits before a retry because of a `Retry-After`.
-        case retryAfter = "retry_after"
-        /// It waits before a retry for the circuit of its host.
-        case circuit
-
-        /// `nil` for a request that runs or has ended.
-        fileprivate init?(_ activity: RequestActivity) {
-            switch activity {
-            case .queued: self = .queue
-            case .slot: self = .slot
-            case .host: self = .host
-            case .waiting(let reason): self.init(reason)
-            case .running, .ended: return nil
-            }
-        }
-
-        package init(_ reason: WaitReason) {
-            self =
-                switch reason {
-                case .backoff: .backoff
-                case .budget: .budget
-                case .retryAfter: .retryAfter
-                case .circuit: .circuit
-                }
-        }
-    }
-
     /// One origin.
     public struct Host: Sendable {
         /// Scheme, host and port.
@@ -71,10 +32,10 @@ public struct ClientStatistics: Sendable {
     /// How many requests run. A request in a wait does not run.
     public internal(set) var running = 0
     /// How many requests wait, by what they wait for.
-    public internal(set) var waiting: [Wait: Int] = [:]
+    public internal(set) var waiting: [RequestWait: Int] = [:]
     /// How many operations ``RequestClient/queue`` holds back, whoever made them.
     public internal(set) var queueDepth = 0
-    /// For how long the oldest of these has been ready. `nil` if none is a ready request.
+    /// For how long the one of these that was added first has been ready. `nil` if that is no ready request.
     public internal(set) var oldestWait: Duration?
     /// The hosts of the requests that have not ended, and those that the ``HostRegistry`` of the client's configuration
     /// remembers. At most 1,000, those with requests first.
@@ -98,15 +59,16 @@ extension RequestClient {
         for call in calls {
             guard let runner = (call.submission.operation as? any EventSource)?.runner else { continue }
             let (activity, url) = runner.requestState.withLock { ($0.activity, $0.original.value.url) }
-            guard activity != .ended else { continue }
             let origin = Origin(url)
             var host = hosts[origin] ?? ClientStatistics.Host(origin: origin.text)
-            if let wait = ClientStatistics.Wait(activity) {
-                statistics.waiting[wait, default: 0] += 1
-                host.waiting += 1
-            } else {
+            switch activity {
+            case .running:
                 statistics.running += 1
                 host.running += 1
+            case .waiting(let wait):
+                statistics.waiting[wait, default: 0] += 1
+                host.waiting += 1
+            case .ended: continue
             }
             hosts[origin] = host
         }
@@ -153,9 +115,9 @@ final class RequestTotals: Sendable {
 }
 
 extension RequestQueue {
-    /// How many operations the queue holds back, and for how long the oldest request among them has been ready.
+    /// How many operations the queue holds back, and for how long the one that was added first has been ready.
     fileprivate var heldBack: (count: Int, oldest: Duration?) {
-        let held = waiting.withLock { $0.unorderedOperations }
-        return (held.count, held.compactMap { ($0 as? any EventSource)?.runner.timeSinceReady }.max())
+        let (count, first) = waiting.withLock { ($0.count, $0.first) }
+        return (count, (first as? any EventSource)?.runner.timeSinceReady)
     }
 }

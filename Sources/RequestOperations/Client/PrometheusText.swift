@@ -7,7 +7,7 @@ extension ClientStatistics {
         var text = PrometheusText()
         text.gauge("requests_running", "Requests that run now.", running)
         text.family("requests_waiting", .gauge, "Requests that wait now, by what they wait for.") { family in
-            for wait in Wait.allCases { family.sample(waiting[wait] ?? 0, ("reason", wait.rawValue)) }
+            for wait in RequestWait.allCases { family.sample(waiting[wait] ?? 0, ("reason", wait.rawValue)) }
         }
         text.gauge("queue_depth", "Operations that the queue holds back.", queueDepth)
         text.gauge(
@@ -76,13 +76,13 @@ private struct PrometheusText {
         counter("attempts_total", "Attempts that began.", totals.attempts)
         counter("hedges_total", "Attempts that were sent beside another one.", totals.hedges)
         family("retries_total", .counter, "Retries that began, by what they had waited for.") { family in
-            for reason in WaitReason.inOrder {
-                family.sample(totals.retriesByReason[reason] ?? 0, ("reason", Wait(reason).rawValue))
+            for reason in WaitReason.allCases {
+                family.sample(totals.retriesByReason[reason] ?? 0, ("reason", RequestWait(reason).rawValue))
             }
         }
         family("retry_wait_seconds_total", .counter, "Time of waits before retries, by their reason.") { family in
-            for reason in WaitReason.inOrder {
-                family.sample((totals.waits[reason] ?? .zero).inSeconds, ("reason", Wait(reason).rawValue))
+            for reason in WaitReason.allCases {
+                family.sample((totals.waits[reason] ?? .zero).inSeconds, ("reason", RequestWait(reason).rawValue))
             }
         }
         counter("received_bytes_total", "Bytes of response bodies, after decompression.", totals.receivedBytes)
@@ -117,10 +117,4 @@ private struct PrometheusText {
             }
         }
     }
-}
-
-private typealias Wait = ClientStatistics.Wait
-
-extension WaitReason {
-    fileprivate static let inOrder: [WaitReason] = [.backoff, .budget, .retryAfter, .circuit]
 }

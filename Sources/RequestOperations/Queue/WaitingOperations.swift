@@ -35,8 +35,10 @@ struct WaitingOperations {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// All waiting operations, in no order.
-    var unorderedOperations: [Operation] { entries.values.map(\.operation) }
+    var count: Int { entries.count }
+
+    /// The waiting operation that was added first. It looks at all of them.
+    var first: Operation? { entries.values.min { $0.place < $1.place }?.operation }
 
     /// All waiting operations, in the order in which they were added.
     var operations: [Operation] {

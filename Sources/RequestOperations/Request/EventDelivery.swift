@@ -88,7 +88,7 @@ extension RequestRunner {
 /// Reports the events of one request to its listeners. They come in order and one at a time, whatever threads they are sent
 /// from. None comes after the end.
 ///
-/// The listener of the configuration runs on its own queue. All others are of this package and never block.
+/// The listener of the configuration runs on its own queue. All others are of this package, and do not wait for anything.
 final class EventDelivery: Sendable {
     typealias Listener = @Sendable (RequestEvent) -> Void
 
@@ -175,7 +175,8 @@ final class EventDelivery: Sendable {
 }
 
 /// The user's listener of a configuration, and of all copies of it. It runs on a serial queue of its own, so a slow one delays
-/// no request. Of more than 10,000 events that wait for it, the new ones are dropped, but never an end.
+/// no request. Of more than 10,000 events that wait for it, the new ones are dropped, but never an end. So a listener that never
+/// returns costs the memory of one end for each request.
 final class EventListener: Sendable {
     private struct State {
         var waiting = Queue<RequestEvent>()
@@ -225,6 +226,7 @@ final class EventListener: Sendable {
 }
 
 extension RequestConfiguration {
-    /// Returns when ``onEvent`` has returned for all events so far. A program calls it before it exits, so that it misses none.
+    /// Returns when ``onEvent`` has returned for all events that were reported so far. A program calls it before it exits. The end
+    /// of a request is reported a moment after its value, and before a `finished()` of its queue returns.
     public func deliverEvents() async { await eventListener?.delivered() }
 }

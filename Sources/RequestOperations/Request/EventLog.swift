@@ -7,6 +7,8 @@ import Foundation
 /// configuration.onEvent = log.write
 /// ```
 ///
+/// A configuration has one listener. With another one: `configuration.onEvent = { log.write($0); other($0) }`.
+///
 /// A line shows no credentials: the URL has the default ``Redaction``, and no line has fields or bodies. Several processes may
 /// append to one file. Each line is written at once.
 public final class EventLog: Sendable {

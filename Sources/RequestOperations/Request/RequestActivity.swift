@@ -1,15 +1,37 @@
-/// What a request does at a moment.
-package enum RequestActivity: Sendable, Hashable {
-    /// It has not been started: it waits for a place of its queue, or for other operations.
-    case queued
-    /// One of its stages runs, or a transfer.
-    case running
-    /// An attempt waits for a place of its queue, or for the slot of a limiter.
+/// What a request waits for.
+public enum RequestWait: String, Sendable, Hashable, CaseIterable {
+    /// It was not begun: it waits for a place of its queue, for dependencies or for conditions.
+    case queue
+    /// An attempt waits for a slot of a limiter, or for a place of its queue.
     case slot
     /// An attempt waits for a network, or because its host has asked to be left alone.
     case host
-    /// It waits before a retry.
-    case waiting(WaitReason)
+    /// It waits for its backoff before a retry.
+    case backoff
+    /// It waits until its ``RetryBudget`` has room for the retry.
+    case budget
+    /// It waits before a retry because of a `Retry-After`.
+    case retryAfter = "retry_after"
+    /// It waits before a retry for the circuit of its host.
+    case circuit
+
+    /// The wait before a retry.
+    package init(_ reason: WaitReason) {
+        self =
+            switch reason {
+            case .backoff: .backoff
+            case .budget: .budget
+            case .retryAfter: .retryAfter
+            case .circuit: .circuit
+            }
+    }
+}
+
+/// What a request does at a moment.
+package enum RequestActivity: Sendable, Hashable {
+    /// One of its stages runs, or a transfer.
+    case running
+    case waiting(RequestWait)
     /// It has ended, or was stopped.
     case ended
 }
@@ -18,15 +40,15 @@ extension RequestState {
     /// What the request does now.
     var activity: RequestActivity {
         switch phase {
-        case .fresh: startDate == nil ? .queued : .running
+        case .fresh: startDate == nil ? .waiting(.queue) : .running
         case .attempting:
             switch attempts.first?.activity {
-            case .waits: .host
-            case .stage(.slot): .slot
+            case .waits: .waiting(.host)
+            case .stage(.slot): .waiting(.slot)
             case .stage, nil: .running
             }
         case .deciding: .running
-        case .waiting(let wait, _): .waiting(wait.isForBudget ? .budget : waitReason ?? .backoff)
+        case .waiting(let wait, _): .waiting(wait.isForBudget ? .budget : waitReason.map(RequestWait.init) ?? .backoff)
         case .stopped, .abandoned: .ended
         }
     }

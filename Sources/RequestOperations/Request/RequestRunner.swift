@@ -363,8 +363,13 @@ final class RequestRunner: IdempotencyKeySource {
         let (moment, date) = (now, Date())
         return requestState.withLock { state in
             var number = step.attempt ?? attempt ?? state.log.records.last?.number
+            switch step {
             // The first attempt begins together with the request.
-            if case .began = step { number = nil }
+            case .began: number = nil
+            // The attempt that decided, whichever began last.
+            case .ended: number = state.attempts.first?.number
+            default: break
+            }
             return RequestEvent(
                 id: id, attempt: number, method: state.method, date: date, elapsed: state.elapsed(at: moment),
                 step: step, waitReason: reason, original: state.original.value.url)

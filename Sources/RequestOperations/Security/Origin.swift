@@ -17,7 +17,9 @@ struct Origin: Hashable, Sendable {
     /// Scheme, host and, unless it is the usual one, port. Empty without a host.
     var text: String {
         guard !host.isEmpty else { return "" }
-        return "\(scheme)://\(host)" + (port == Self.defaultPort(isSecure: scheme == "https") ? "" : ":\(port)")
+        // An IPv6 address is in brackets (RFC 3986, section 3.2.2).
+        let name = host.contains(":") ? "[\(host)]" : host
+        return "\(scheme)://\(name)" + (port == Self.defaultPort(isSecure: scheme == "https") ? "" : ":\(port)")
     }
 
     /// Reads the origin from the text of a usual URL, without the accessors of Foundation's URL. A usual URL has a host of

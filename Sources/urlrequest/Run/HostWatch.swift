@@ -90,7 +90,7 @@ struct HostView: Sendable {
         /// How many requests are in flight.
         var inFlight = 0
         /// How many requests wait, for each reason.
-        var waiting: [String: Int] = [:]
+        var waiting: [RequestWait: Int] = [:]
         /// How many requests ended per second, recently.
         var rate = 0.0
         /// How many attempts may begin per second; `nil` without a limit.
@@ -104,9 +104,7 @@ struct HostView: Sendable {
         mutating func count(_ activity: RequestActivity) {
             switch activity {
             case .running: inFlight += 1
-            case .queued, .slot: waiting["slot", default: 0] += 1
-            case .host: waiting["host", default: 0] += 1
-            case .waiting(let reason): waiting["\(reason)", default: 0] += 1
+            case .waiting(let wait): waiting[wait, default: 0] += 1
             case .ended: break
             }
         }
@@ -114,8 +112,9 @@ struct HostView: Sendable {
         /// What is shown of it, without its name.
         fileprivate var figures: [String] {
             var figures = ["\(inFlight) in flight", "\(threeDigits(rate))/s"]
-            let reasons = ["slot", "host"] + [WaitReason.backoff, .retryAfter, .budget, .circuit].map { "\($0)" }
-            figures += reasons.compactMap { reason in waiting[reason].map { "\(reason) \($0)" } }
+            figures += RequestWait.allCases.compactMap { wait in
+                waiting[wait].map { "\(wait.rawValue.replacing("_", with: " ")) \($0)" }
+            }
             if let pace { figures.append("pace \(threeDigits(pace))/s") }
             if leftAlone > .zero { figures.append("left alone for \(readable(leftAlone))") }
             switch circuit {

@@ -102,6 +102,13 @@ extension Attempt {
         var head: ResponseHead?
         /// From when it was handed to the transport until its redirect was followed. `nil` for the last hop.
         var span: Range<Duration>?
+
+        /// - Parameter request: The request. Its body is not kept, since a recorder keeps many.
+        init(request: URLRequest?) {
+            self.request = request
+            self.request?.httpBody = nil
+            self.request?.httpBodyStream = nil
+        }
     }
 
     /// - Parameter request: The request of the first hop, which is not there yet for a hedge.
@@ -193,7 +200,7 @@ extension Attempt {
 
 /// Why a request waits before its next attempt. If there are several reasons, it is the one that sets the length of the
 /// wait.
-public enum WaitReason: Sendable, Hashable {
+public enum WaitReason: Sendable, Hashable, CaseIterable {
     /// It waits for its backoff, or for a delay that you decided.
     case backoff
     /// It waits until its ``RetryBudget`` has room for the retry.
