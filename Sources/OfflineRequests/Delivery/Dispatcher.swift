@@ -139,17 +139,25 @@ final class Dispatcher: Sendable {
         let room = state.withLock { $0.room(width: width) }
         guard room > 0 else { return }
         do {
+            let conditions = state.withLock { $0.conditionsNumber }
             let claim = try await store.claim(await request(room))
             for (id, outcome) in claim.ended { announce(id, outcome) }
             switch claim.answer {
             case .claimed(let lease, let records):
-                begin(records, under: lease)
+                if !begin(records, under: lease, conditions) {
+                    try await store.giveBack(records.map(\.id), under: lease)
+                }
                 if records.count < room { setAlarm(at: claim.nextDue) }
             case .idle:
                 setAlarm(at: claim.nextDue)
                 await announceIfDrained()
             case .held:
                 setAlarm(after: Self.tick)
+            }
+            // The claim may have made records wait for constraints that are met now.
+            if state.withLock({ $0.conditionsNumber != conditions }) {
+                await wake(.constraint)
+                search()
             }
         } catch {
             report(error)
@@ -158,7 +166,6 @@ final class Dispatcher: Sendable {
     }
 
     private func request(_ room: Int) async -> ClaimRequest {
-        let conditions = state.withLock { $0.conditionsNumber }
         let reachability = configuration.request.networkPath.reachability
         var met: Set<String> = [OfflineConstraint.reachable.name]
         if reachability.isReachable, reachability.interface != .cellular {
@@ -171,7 +178,6 @@ final class Dispatcher: Sendable {
             elapsed: clock.elapsed, leaseDuration: configuration.leaseDuration, isOnline: reachability.isReachable,
             handlers: handlers.names, met: met, maximumAge: configuration.bounds.age,
             longestShortWait: DeliveryOperation.longestWait,
-            isWanted: { [state] in state.withLock { $0.sends && $0.conditionsNumber == conditions } },
             leftovers: isBusy ? .kept : .takenBack)
     }
 
@@ -198,13 +204,17 @@ final class Dispatcher: Sendable {
         try await Self.$callers.withValue(Self.callers.union([ObjectIdentifier(self)]), operation: body)
     }
 
-    private func begin(_ records: [StoredRecord], under lease: Lease) {
-        guard let numbers = state.withLock({ $0.begin(records, under: lease) }) else { return }
+    /// Returns `false` if they must not begin now.
+    private func begin(_ records: [StoredRecord], under lease: Lease, _ conditions: Int) -> Bool {
+        guard let numbers = state.withLock({ $0.begin(records, under: lease, conditions: conditions) }) else {
+            return false
+        }
         activity.begin { [weak self] in self?.yieldLease() }
         for (number, record) in zip(numbers, records) {
             let task = Task { await deliver(record, number, under: lease) }
             if state.withLock({ $0.began(number, task) }) { task.cancel() }
         }
+        return true
     }
 
     // MARK: Time

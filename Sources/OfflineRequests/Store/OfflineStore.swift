@@ -23,6 +23,8 @@ package protocol OfflineStore: Sendable {
     ///
     /// Records whose time is over become dead letters here.
     func claim(_ request: ClaimRequest) async throws -> Claim
+    /// Undoes a claim of which nothing was sent. A wait that was noted before goes on.
+    func giveBack(_ ids: [OfflineRecord.ID], under lease: Lease) async throws
     /// Whether a record is still in flight under a lease. Asked before each attempt is sent. This ends a wait that was
     /// noted.
     func maySend(_ id: OfflineRecord.ID, under lease: Lease, at now: Date) async throws -> Bool
@@ -99,8 +101,6 @@ package struct Lease: Sendable, Hashable {
 
 /// What a store looked like at a moment.
 package struct StoreVersion: Sendable, Equatable {
-    /// The file of the database. A recovery makes another one.
-    package let file: UInt64?
     package let number: Int64
 }
 
@@ -129,9 +129,6 @@ package struct ClaimRequest: Sendable {
     /// The longest wait that is noted of a record in flight. A longer wait comes from a change of the calendar's time, and
     /// ends.
     package var longestShortWait: Duration
-    /// Asked within the transaction. If it returns `false`, nothing is claimed: the queue was paused meanwhile, or this
-    /// request is out of date.
-    package var isWanted: @Sendable () -> Bool
     /// What becomes of records that are marked as in flight here.
     package var leftovers: Leftovers
 

@@ -8,7 +8,7 @@ import Testing
     private static let request = ClaimRequest(
         limit: 4, perOrigin: 3, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
         isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestShortWait: .seconds(3600),
-        isWanted: { true }, leftovers: .kept)
+        leftovers: .kept)
 
     private func store(_ fixture: Fixture) async throws -> SQLiteStore {
         try await SQLiteStore.open(

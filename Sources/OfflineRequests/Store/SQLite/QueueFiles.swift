@@ -5,6 +5,9 @@ struct QueueFiles: Sendable {
     let directory: URL
     /// The name of the queue as the beginning of file names.
     let stem: String
+    let database: URL
+    /// The folder of the bodies that are too long for the database.
+    let bodies: URL
 
     /// Makes the names. It makes no file.
     ///
@@ -16,12 +19,13 @@ struct QueueFiles: Sendable {
         stem = name.addingPercentEncoding(withAllowedCharacters: Self.plain) ?? ""
         // The longest suffix must fit into the 255 bytes of a file name.
         guard !stem.isEmpty, stem.utf8.count <= 200 else { throw OfflineQueueError(.invalidName) }
+        database = directory.appendingPathComponent(stem + ".sqlite")
+        bodies = directory.appendingPathComponent(stem + ".bodies")
     }
 
     private static let plain = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 
-    var database: URL { file(".sqlite") }
     var log: URL { file(".sqlite-wal") }
     var sharedMemory: URL { file(".sqlite-shm") }
     /// The lock that each transaction shares, and that a recovery has for itself.
@@ -33,8 +37,6 @@ struct QueueFiles: Sendable {
     var recovering: URL { file(".recovering.sqlite") }
     /// A database that was made of a damaged one, and is complete.
     var recovered: URL { file(".recovered.sqlite") }
-    /// The folder of the bodies that are too long for the database.
-    var bodies: URL { file(".bodies") }
 
     /// The place for a damaged database.
     func damaged(at date: Date, number: Int) -> URL {

@@ -98,14 +98,14 @@ final class SQLiteDatabase: @unchecked Sendable {
         gate.lock(.shared)
         defer { gate.unlock() }
         let connection = try opened()
-        try connection.execute("BEGIN")
+        try connection.run("BEGIN")
         defer { endReading(connection) }
         return try body(connection)
     }
 
     private func endReading(_ connection: SQLiteConnection) {
         // A transaction that has only read has nothing to lose. If it cannot be ended, the connection is unusable.
-        do { try connection.execute("ROLLBACK") } catch { close() }
+        do { try connection.run("ROLLBACK") } catch { close() }
     }
 
     /// Checks the whole database, recovers it if it is damaged, and puts wrong numbers right. Nobody can write meanwhile.
@@ -182,8 +182,9 @@ final class SQLiteDatabase: @unchecked Sendable {
     /// What the database looks like now. Any commit of another connection changes it.
     func version() throws -> StoreVersion {
         try read { connection in
-            StoreVersion(
-                file: identity, number: try connection.first("PRAGMA data_version") { $0.integer(0) } ?? 0)
+            // A recovery puts another file in the place of the database, whose number begins anew.
+            let number = try connection.first("PRAGMA data_version") { $0.integer(0) } ?? 0
+            return StoreVersion(number: Int64(truncatingIfNeeded: identity ?? 0) << 32 ^ number)
         }
     }
 
@@ -215,13 +216,13 @@ final class SQLiteDatabase: @unchecked Sendable {
     private func transaction<Result>(
         _ connection: SQLiteConnection, _ body: (SQLiteConnection) throws -> Result
     ) throws -> Result {
-        try connection.execute("BEGIN IMMEDIATE")
+        try connection.run("BEGIN IMMEDIATE")
         do {
             let result = try body(connection)
-            try connection.execute("COMMIT")
+            try connection.run("COMMIT")
             return result
         } catch {
-            if !connection.isInAutocommit { try connection.execute("ROLLBACK") }
+            if !connection.isInAutocommit { try connection.run("ROLLBACK") }
             throw error
         }
     }

@@ -11,10 +11,11 @@ extension SQLiteStore {
         }
         await place?.turn()
         let (results, unused) = try await writer.write { [self] connection in
-            var unused: [String] = []
+            var (unused, nextID): ([String], Int64) = ([], try connection.nextRecordID())
             let results = try zip(records, parts).map { record, parts in
-                var adding = Adding(record: record, parts: parts, bounds: bounds, store: self, connection: connection)
-                defer { unused += adding.unusedFiles }
+                var adding = Adding(
+                    record: record, parts: parts, bounds: bounds, store: self, connection: connection, nextID: nextID)
+                defer { (unused, nextID) = (unused + adding.unusedFiles, adding.nextID) }
                 return try adding.run()
             }
             return (results, unused)
@@ -48,16 +49,19 @@ private struct Adding {
     private var ended: [(OfflineRecord.ID, OfflineOutcome)] = []
     /// Files of bodies that no record has any more.
     private(set) var unusedFiles: [String] = []
+    /// The id of the next record that is inserted in this transaction.
+    private(set) var nextID: Int64
 
     init(
         record: NewRecord, parts: RecordRow.Parts, bounds: OfflineBounds, store: SQLiteStore,
-        connection: SQLiteConnection
+        connection: SQLiteConnection, nextID: Int64
     ) {
         self.record = record
         self.parts = parts
         self.bounds = bounds
         self.store = store
         self.connection = connection
+        self.nextID = nextID
     }
 
     mutating func run() throws -> AddResult {
@@ -91,9 +95,10 @@ private struct Adding {
         ) { OfflineRecord.ID(rawValue: $0.integer(0)) }
     }
 
-    private func insert() throws -> OfflineRecord.ID {
+    private mutating func insert() throws -> OfflineRecord.ID {
         var parts = parts
-        parts.id = try connection.nextRecordID()
+        parts.id = nextID
+        nextID += 1
         let due = record.due
         try connection.run(
             """

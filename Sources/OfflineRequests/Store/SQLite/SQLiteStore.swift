@@ -153,15 +153,16 @@ package final class SQLiteStore: OfflineStore {
     }
 
     package func keep(_ body: StoredBody, inlineLimit: Int) async throws -> OwnedBody {
-        let folder = files.bodies
         do {
             switch body {
             case .none: return OwnedBody(stored: .none, size: 0)
             // One that stays in memory needs no other thread.
             case .data(let data) where data.count <= inlineLimit:
                 return OwnedBody(stored: body, size: Int64(data.count))
-            case .data(let data): return try await BlockingWork.run { try BodyFiles.make(of: data, in: folder) }
-            case .file(let file): return try await BlockingWork.run { try BodyFiles.copy(file, into: folder) }
+            case .data(let data):
+                return try await BlockingWork.run { [files] in try BodyFiles.make(of: data, in: files.bodies) }
+            case .file(let file):
+                return try await BlockingWork.run { [files] in try BodyFiles.copy(file, into: files.bodies) }
             }
         } catch {
             throw OfflineQueueError(wrapping: error)
