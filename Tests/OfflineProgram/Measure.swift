@@ -9,12 +9,14 @@ import RequestOperations
 
 /// Measures a queue beside SQLite itself, in one run. Build it with optimisation.
 enum Measure {
-    /// Adds of one caller and of many, as ratios. Prints one line.
+    /// Adds of one caller, of many, and in batches, as ratios. Prints one line.
     static func adds(in directory: URL) async throws {
         let queue = try await OfflineRequestQueue.open(name: "measure", directory: directory)
         queue.pause()
         let raw = try RawTransactions(directory.appendingPathComponent("raw.sqlite").path)
         var (rawTimes, singleTimes, manyTimes): ([Double], [Double], [Double]) = ([], [], [])
+        var (rawBatchTimes, batchTimes): ([Double], [Double]) = ([], [])
+        let batch = (0..<1000).map { (request: sample($0), options: OfflineOptions()) }
         // The kinds take turns, so that a slow moment of the disk meets all.
         for _ in 0..<10 {
             rawTimes.append(await time { raw.insert(200) } / 200)
@@ -29,9 +31,13 @@ enum Measure {
                         try await group.waitForAll()
                     }
                 } / 3200)
+            rawBatchTimes.append(await time { raw.insertBatch(1000) })
+            batchTimes.append(try await time { try await queue.add(contentsOf: batch) })
         }
         let (plain, single, many) = (median(rawTimes), median(singleTimes), median(manyTimes))
+        let (rawBatch, ofBatch) = (median(rawBatchTimes), median(batchTimes))
         report("raw \(plain * 1e6) us, one caller \(plain / single) of raw, 64 callers \(single / many) of one caller")
+        report("a batch of 1000: raw \(rawBatch * 1e3) us a record, queue \(rawBatch / ofBatch) of raw")
         await queue.close()
     }
 
@@ -112,6 +118,12 @@ private final class RawTransactions {
             sqlite3_step(insertion)
             sqlite3_reset(insertion)
         }
+    }
+
+    func insertBatch(_ count: Int) {
+        sqlite3_exec(handle, "BEGIN", nil, nil, nil)
+        insert(count)
+        sqlite3_exec(handle, "COMMIT", nil, nil, nil)
     }
 }
 

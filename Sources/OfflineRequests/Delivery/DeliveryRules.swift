@@ -51,18 +51,14 @@ struct DeliveryRules: Sendable {
         }
     }
 
-    /// The longest wait that a record can have for a reason; `nil` if there is none. A longer one is due to a change of the
-    /// calendar's time.
-    ///
-    /// - Parameter attempts: How many attempts have failed.
-    func longestWait(for reason: OfflineRecord.WaitReason, after attempts: Int) -> Duration? {
-        let longest = backoff.longestDelay(beforeRetry: attempts)
-        return switch reason {
-        case .network, .backoff: longest
-        case .retryAfter: max(maximumRetryAfter, longest)
-        case .notBefore, .handler, .constraint: nil
-        }
+    /// How long records can wait at most.
+    var longestWaits: LongestWaits {
+        LongestWaits(
+            backoff: (0...Self.countedAttempts).map(backoff.longestDelay(beforeRetry:)), retryAfter: maximumRetryAfter)
     }
+
+    /// After more attempts than these, a backoff hardly grows.
+    private static let countedAttempts = 100
 
     /// The outcome of a failed attempt.
     func settlement(after failure: Failure, at now: Date, using random: RandomSource) -> Settlement {

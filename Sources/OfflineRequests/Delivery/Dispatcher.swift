@@ -105,9 +105,7 @@ final class Dispatcher: Sendable {
         do {
             var count = 0
             repeat {
-                count = try await store.endWaits(at: configuration.date()) { [rules] in
-                    rules.longestWait(for: $0, after: $1)
-                }
+                count = try await store.endWaits(at: configuration.date(), longerThan: rules.longestWaits)
                 if count > 0 { search() }
             } while count == Sleepers.batch
         } catch {

@@ -48,11 +48,7 @@ package protocol OfflineStore: Sendable {
     func wake(_ sleepers: Sleepers) async throws -> Int
     /// Ends waits that are longer than they can be, of ``Sleepers/batch`` records at most. Returns how many there were. It
     /// reads all that wait for a time.
-    ///
-    /// - Parameter longest: The longest wait for a reason after a number of failed attempts; `nil` if there is none.
-    func endWaits(
-        at now: Date, longerThan longest: @escaping @Sendable (OfflineRecord.WaitReason, _ attempts: Int) -> Duration?
-    ) async throws -> Int
+    func endWaits(at now: Date, longerThan longest: LongestWaits) async throws -> Int
     /// The origins that records wait for after a failure.
     func waitingOrigins(limit: Int) async throws -> [String]
     /// Changes with each change of the store, also by another process. Cheap enough to be asked often.
@@ -192,4 +188,27 @@ package enum Sleepers: Sendable, Hashable {
 
     /// The most records that are woken at a time, so that no change of the store takes long.
     package static let batch = 1000
+}
+
+/// The longest wait that a record can have. A longer one is due to a change of the calendar's time.
+package struct LongestWaits: Sendable, Hashable {
+    /// The longest backoff after each number of failed attempts, from 0. The last one counts for all higher numbers.
+    package var backoff: [Duration]
+    /// The longest wait that a server may ask for.
+    package var retryAfter: Duration
+
+    package init(backoff: [Duration], retryAfter: Duration) {
+        self.backoff = backoff
+        self.retryAfter = retryAfter
+    }
+
+    /// The longest wait for a reason; `nil` if there is none.
+    package func wait(for reason: OfflineRecord.WaitReason, after attempts: Int) -> Duration? {
+        let longest = backoff.isEmpty ? .zero : backoff[min(max(attempts, 0), backoff.count - 1)]
+        return switch reason {
+        case .network, .backoff: longest
+        case .retryAfter: max(retryAfter, longest)
+        case .notBefore, .handler, .constraint: nil
+        }
+    }
 }

@@ -228,8 +228,7 @@ import Testing
         let id = try await queue.add(post("a"))
         for await case .waits(id, _, _) in events { break }
         error.withLock { $0 = 0 }
-        let rules = queue.dispatcher.rules
-        let longest: @Sendable (OfflineRecord.WaitReason, Int) -> Duration? = { rules.longestWait(for: $0, after: $1) }
+        let longest = queue.dispatcher.rules.longestWaits
         #expect(try await queue.store.endWaits(at: Fixture.epoch, longerThan: longest) == 0)
         #expect(try await queue.store.endWaits(at: Fixture.epoch - 86_400, longerThan: longest) == 1)
         await queue.close(finishing: false)

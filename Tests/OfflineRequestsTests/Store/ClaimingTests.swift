@@ -188,9 +188,7 @@ import Testing
         var request = Self.request
         #expect(claimed(try await store.claim(request)) == nil)
         request.now -= 86_400
-        let longest: @Sendable (OfflineRecord.WaitReason, Int) -> Duration? = { reason, attempts in
-            reason == .backoff ? .seconds(10) * attempts : nil
-        }
+        let longest = LongestWaits(backoff: [.zero, .seconds(10)], retryAfter: .zero)
         #expect(try await store.endWaits(at: Fixture.epoch, longerThan: longest) == 0)
         #expect(try await store.endWaits(at: request.now, longerThan: longest) == 1)
         #expect(claimed(try await store.claim(request))?.ids == [id])

@@ -121,9 +121,7 @@ extension SQLiteStore {
         }
     }
 
-    package func endWaits(
-        at now: Date, longerThan longest: @escaping @Sendable (OfflineRecord.WaitReason, _ attempts: Int) -> Duration?
-    ) async throws -> Int {
+    package func endWaits(at now: Date, longerThan longest: LongestWaits) async throws -> Int {
         let now = now.timeIntervalSince1970
         let tooLong = try await read { connection in
             var found: [(id: Int64, due: Double)] = []
@@ -134,7 +132,8 @@ extension SQLiteStore {
                 let due = row.real(1)
                 // Numbers of this size are not exact.
                 if let reason = OfflineRecord.WaitReason(rawValue: Int(clamping: row.integer(2))),
-                    let longest = longest(reason, Int(clamping: row.integer(3))), due - now > longest.inSeconds + 0.001
+                    let longest = longest.wait(for: reason, after: Int(clamping: row.integer(3))),
+                    due - now > longest.inSeconds + 0.001
                 {
                     found.append((row.integer(0), due))
                 }
