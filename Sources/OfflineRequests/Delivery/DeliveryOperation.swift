@@ -64,9 +64,9 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
             using: configuration.randomSource)
     }
 
-    /// Adapters see the body, so that they can sign it. What they change in it is not sent.
+    /// If an adapter signs the body, all adapters see it. None may change it then, since it is sent as it was added.
     override func process(_ request: URLRequest) async throws -> URLRequest {
-        guard !configuration.adapters.isEmpty else { return try await super.process(request) }
+        guard configuration.adapters.contains(where: \.readsBody) else { return try await super.process(request) }
         var request = request
         switch body {
         case .none: break
@@ -76,6 +76,9 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
         case .stream: request.httpBodyStream = InputStream(data: Data())
         }
         var processed = try await super.process(request)
+        guard processed.httpBody == request.httpBody else {
+            throw RequestError(.unsupported, stage: .process, reason: "an adapter changed a body that is signed")
+        }
         processed.httpBody = nil
         processed.httpBodyStream = nil
         return processed

@@ -52,13 +52,7 @@ struct DeliveryRules: Sendable {
     }
 
     /// How long records can wait at most.
-    var longestWaits: LongestWaits {
-        LongestWaits(
-            backoff: (0...Self.countedAttempts).map(backoff.longestDelay(beforeRetry:)), retryAfter: maximumRetryAfter)
-    }
-
-    /// After more attempts than these, a backoff hardly grows.
-    private static let countedAttempts = 100
+    var longestWaits: LongestWaits { LongestWaits(backoff: backoff, retryAfter: maximumRetryAfter) }
 
     /// The outcome of a failed attempt.
     func settlement(after failure: Failure, at now: Date, using random: RandomSource) -> Settlement {

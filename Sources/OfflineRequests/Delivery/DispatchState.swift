@@ -157,6 +157,9 @@ struct DispatchState: Sendable {
     /// The lease of the deliveries; `nil` if there is none.
     var lease: Lease? { deliveries.values.map(\.lease).max { $0.fence < $1.fence } }
 
+    /// The records that are being delivered.
+    var deliveredRecords: Set<OfflineRecord.ID> { Set(deliveries.values.map(\.id)) }
+
     /// The records in flight under a lease.
     func records(under lease: Lease) -> Set<OfflineRecord.ID> {
         Set(deliveries.values.filter { $0.lease == lease }.map(\.id))

@@ -91,12 +91,12 @@ final class Dispatcher: Sendable {
     /// Ends waits early, in steps.
     func wake(_ sleepers: Sleepers) async {
         if sleepers == .constraint { state.withLock { $0.conditionsChanged() } }
-        do {
-            while try await store.wake(sleepers) == Sleepers.batch {
-                // Others change the store in between.
-            }
-        } catch {
-            report(error)
+        do { try await endWaits(of: sleepers) } catch { report(error) }
+    }
+
+    private func endWaits(of sleepers: Sleepers) async throws {
+        while try await store.wake(sleepers) == Sleepers.batch {
+            // Others change the store in between.
         }
     }
 
@@ -138,7 +138,9 @@ final class Dispatcher: Sendable {
         guard room > 0 else { return }
         do {
             let conditions = state.withLock { $0.conditionsNumber }
-            let claim = try await store.claim(await request(room))
+            let request = await request(room)
+            guard state.withLock({ $0.conditionsNumber == conditions }) else { return search() }
+            let claim = try await store.claim(request)
             for (id, outcome) in claim.ended { announce(id, outcome) }
             switch claim.answer {
             case .claimed(let lease, let records):
@@ -154,7 +156,7 @@ final class Dispatcher: Sendable {
             }
             // The claim may have made records wait for constraints that are met now.
             if state.withLock({ $0.conditionsNumber != conditions }) {
-                await wake(.constraint)
+                try await endWaits(of: .constraint)
                 search()
             }
         } catch {
@@ -170,13 +172,13 @@ final class Dispatcher: Sendable {
             met.insert(OfflineConstraint.unmetered.name)
         }
         for (constraint, isMet) in configuration.conditions where await holds(isMet) { met.insert(constraint.name) }
-        let (taken, isBusy) = state.withLock { ($0.placesTaken, !$0.deliveries.isEmpty) }
+        let (taken, delivering) = state.withLock { ($0.placesTaken, $0.deliveredRecords) }
         return ClaimRequest(
             limit: room, perOrigin: perOrigin, placesTaken: taken, now: configuration.date(),
             elapsed: clock.elapsed, leaseDuration: configuration.leaseDuration, isOnline: reachability.isReachable,
             handlers: handlers.names, met: met, maximumAge: configuration.bounds.age,
             longestShortWait: DeliveryOperation.longestWait,
-            leftovers: isBusy ? .kept : .takenBack)
+            delivering: delivering)
     }
 
     private func holds(_ isMet: @escaping @Sendable () async -> Bool) async -> Bool {

@@ -1,4 +1,5 @@
 package import Foundation
+package import RequestOperations
 
 /// Where a queue keeps its records. All SQL is behind this protocol.
 ///
@@ -23,7 +24,7 @@ package protocol OfflineStore: Sendable {
     ///
     /// Records whose time is over become dead letters here.
     func claim(_ request: ClaimRequest) async throws -> Claim
-    /// Undoes a claim of which nothing was sent. A wait that was noted before goes on.
+    /// Undoes a claim of which nothing was sent.
     func giveBack(_ ids: [OfflineRecord.ID], under lease: Lease) async throws
     /// Whether a record is still in flight under a lease. Asked before each attempt is sent. This ends a wait that was
     /// noted.
@@ -125,17 +126,9 @@ package struct ClaimRequest: Sendable {
     /// The longest wait that is noted of a record in flight. A longer wait comes from a change of the calendar's time, and
     /// ends.
     package var longestShortWait: Duration
-    /// What becomes of records that are marked as in flight here.
-    package var leftovers: Leftovers
-
-    /// What becomes of records that are marked as in flight here.
-    package enum Leftovers: Sendable {
-        /// They are being delivered.
-        case kept
-        /// No delivery is under way, so the records are left from a claim that failed after its commit. They become
-        /// pending again.
-        case takenBack
-    }
+    /// The records that this process delivers. Others that are in flight here are left from a claim that failed after its
+    /// commit, or that could not be given back. They become pending again.
+    package var delivering: Set<OfflineRecord.ID>
 }
 
 /// The answer to a claim.
@@ -191,20 +184,19 @@ package enum Sleepers: Sendable, Hashable {
 }
 
 /// The longest wait that a record can have. A longer one is due to a change of the calendar's time.
-package struct LongestWaits: Sendable, Hashable {
-    /// The longest backoff after each number of failed attempts, from 0. The last one counts for all higher numbers.
-    package var backoff: [Duration]
+package struct LongestWaits: Sendable {
+    package var backoff: Backoff
     /// The longest wait that a server may ask for.
     package var retryAfter: Duration
 
-    package init(backoff: [Duration], retryAfter: Duration) {
+    package init(backoff: Backoff, retryAfter: Duration) {
         self.backoff = backoff
         self.retryAfter = retryAfter
     }
 
     /// The longest wait for a reason; `nil` if there is none.
     package func wait(for reason: OfflineRecord.WaitReason, after attempts: Int) -> Duration? {
-        let longest = backoff.isEmpty ? .zero : backoff[min(max(attempts, 0), backoff.count - 1)]
+        let longest = backoff.longestDelay(beforeRetry: attempts)
         return switch reason {
         case .network, .backoff: longest
         case .retryAfter: max(retryAfter, longest)

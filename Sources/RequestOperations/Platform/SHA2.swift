@@ -125,15 +125,27 @@ enum MessageAuthentication {
                 EVP_MD_CTX_free(context)
                 EVP_PKEY_free(secret)
             }
-            EVP_DigestSignInit(context, nil, EVP_sha256(), nil, secret)
-            for part in parts { _ = part.withUnsafeBytes { EVP_DigestUpdate(context, $0.baseAddress, $0.count) } }
             var (code, count) = (Data(count: 32), 32)
-            _ = code.withUnsafeMutableBytes {
-                EVP_DigestSignFinal(context, $0.bindMemory(to: UInt8.self).baseAddress, &count)
-            }
+            let isMade =
+                EVP_DigestSignInit(context, nil, EVP_sha256(), nil, secret) == 1
+                && parts.allSatisfy { part in
+                    part.withUnsafeBytes { EVP_DigestUpdate(context, $0.baseAddress, $0.count) } == 1
+                }
+                && code.withUnsafeMutableBytes {
+                    EVP_DigestSignFinal(context, $0.bindMemory(to: UInt8.self).baseAddress, &count)
+                } == 1
+            // A code that anybody could guess would be worse than none.
+            precondition(isMade, "The system's library makes no code with HMAC and SHA-256.")
             return code
         }
     #endif
+}
+
+extension Data {
+    /// Whether both have the same bytes. It looks at all of them, wherever the first difference is.
+    package func isSameInConstantTime(as other: Data) -> Bool {
+        count == other.count && zip(self, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
 }
 
 /// The digests of the scheme `Digest`, computed by the system's library.

@@ -34,18 +34,22 @@ public struct RequestAdapter: Sendable {
         self.init(.function { request, _ in try await adapt(request) }, isRepeatable: false)
     }
 
-    private init(_ work: Work, isRepeatable: Bool) {
+    /// Whether it reads the body, which an offline queue otherwise keeps apart from the request.
+    package let readsBody: Bool
+
+    private init(_ work: Work, isRepeatable: Bool, readsBody: Bool = false) {
         self.work = work
         self.isRepeatable = isRepeatable
+        self.readsBody = readsBody
     }
 
-    init(isRepeatable: Bool, edit: @escaping Edit) {
-        self.init(.edit(edit), isRepeatable: isRepeatable)
+    init(isRepeatable: Bool, readsBody: Bool = false, edit: @escaping Edit) {
+        self.init(.edit(edit), isRepeatable: isRepeatable, readsBody: readsBody)
     }
 
     /// The adapter, declared repeatable: what it puts into a request may be sent twice. See ``isRepeatable``.
     public func repeatable() -> RequestAdapter {
-        RequestAdapter(work, isRepeatable: true)
+        RequestAdapter(work, isRepeatable: true, readsBody: readsBody)
     }
 
     /// Returns the request to send instead of the given one. An operation does the same with each adapter of its
@@ -77,7 +81,7 @@ public struct RequestAdapter: Sendable {
         RequestAdapter(
             .function { request, keys in
                 try await queue.run { try await adapt(request, keys: keys) }
-            }, isRepeatable: isRepeatable)
+            }, isRepeatable: isRepeatable, readsBody: readsBody)
     }
 
     /// Edits the request in place.
@@ -183,7 +187,9 @@ extension RequestAdapter {
     ///
     /// `webhook-id` is the `Idempotency-Key` of the request, without its quotation marks. In an offline queue that is the key of
     /// the record. A request without one gets a key that all its attempts share. The body must be `httpBody`, or that of a record
-    /// of an offline queue. A body that is a stream fails with ``RequestError/Code/unsupported``.
+    /// of an offline queue, which no adapter may change. A body that is a stream fails with ``RequestError/Code/unsupported``.
+    ///
+    /// It is repeatable: receivers tell a repetition by its id.
     ///
     /// - Parameters:
     ///   - signature: The secrets.
@@ -191,13 +197,13 @@ extension RequestAdapter {
     public static func webhookSignature(
         _ signature: WebhookSignature, date: @escaping @Sendable () -> Date = { Date() }
     ) -> RequestAdapter {
-        RequestAdapter(isRepeatable: true) { request, keys in
+        RequestAdapter(isRepeatable: true, readsBody: true) { request, keys in
             guard request.httpBodyStream == nil else {
                 throw RequestError(.unsupported, stage: .process, reason: "a stream cannot be signed")
             }
             let key = request.value(forHTTPHeaderField: IdempotencyKey.field) ?? keys.idempotencyKey()
             let id = key.trimmingCharacters(in: CharacterSet(charactersIn: "\""))
-            for (name, value) in signature.fields(for: request.httpBody ?? Data(), id: id, at: date()) {
+            for (name, value) in try signature.fields(for: request.httpBody ?? Data(), id: id, at: date()) {
                 request.setField(name, to: value)
             }
         }

@@ -12,6 +12,8 @@ public struct WebhookSignature: Sendable {
     public enum Failure: Error, Hashable {
         /// A secret is not base64 of 24 to 64 bytes. The number says which one, from 0.
         case unusableSecret(Int)
+        /// The id is empty or has a full stop, with which the same signature could stand for another webhook.
+        case unusableID
         /// A field is missing. The value is its name.
         case missingField(String)
         /// The time in `webhook-timestamp` is no whole number of seconds.
@@ -48,10 +50,12 @@ public struct WebhookSignature: Sendable {
     ///
     /// - Parameters:
     ///   - body: The body, byte for byte as it is sent.
-    ///   - id: The identity of the webhook, the same for each attempt.
+    ///   - id: The identity of the webhook, the same for each attempt. It must not have a full stop.
     ///   - date: The time of the attempt.
     /// - Returns: `webhook-id`, `webhook-timestamp` and `webhook-signature`.
-    public func fields(for body: Data, id: String, at date: Date) -> [String: String] {
+    /// - Throws: ``Failure/unusableID``.
+    public func fields(for body: Data, id: String, at date: Date) throws(Failure) -> [String: String] {
+        guard Self.isUsable(id) else { throw .unusableID }
         let timestamp = String(Int64(date.timeIntervalSince1970))
         let signatures = keys.map { "v1," + code(of: body, id, timestamp, key: $0).base64EncodedString() }
         return [
@@ -73,13 +77,14 @@ public struct WebhookSignature: Sendable {
             return value
         }
         let (id, timestamp) = (try field("webhook-id"), try field("webhook-timestamp"))
+        guard Self.isUsable(id) else { throw .unusableID }
         let given = try field("webhook-signature").split(separator: " ").compactMap { signature in
             signature.hasPrefix("v1,") ? Data(base64Encoded: String(signature.dropFirst(3))) : nil
         }
         guard let seconds = Int64(timestamp), String(seconds) == timestamp else { throw .malformedTimestamp }
         guard abs(date.timeIntervalSince1970 - Double(seconds)) <= tolerance.inSeconds else { throw .outOfTime }
         let expected = keys.map { code(of: body, id, timestamp, key: $0) }
-        let isGenuine = given.contains { signature in expected.contains { Self.isSame($0, signature) } }
+        let isGenuine = given.contains { signature in expected.contains { $0.isSameInConstantTime(as: signature) } }
         guard isGenuine else { throw .noMatch }
     }
 
@@ -87,10 +92,7 @@ public struct WebhookSignature: Sendable {
         MessageAuthentication.code(of: [Data("\(id).\(timestamp).".utf8), body], key: key)
     }
 
-    /// Looks at all bytes, wherever the first difference is.
-    private static func isSame(_ expected: Data, _ given: Data) -> Bool {
-        expected.count == given.count && zip(expected, given).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
-    }
+    private static func isUsable(_ id: String) -> Bool { !id.isEmpty && !id.contains(".") }
 }
 
 extension WebhookSignature: CustomStringConvertible, OpaqueReflectable {

@@ -8,7 +8,7 @@ import Testing
     private static let request = ClaimRequest(
         limit: 4, perOrigin: 3, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
         isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestShortWait: .seconds(3600),
-        leftovers: .kept)
+        delivering: Set((1...1000).map(OfflineRecord.ID.init(rawValue:))))
 
     private func store(_ fixture: Fixture) async throws -> SQLiteStore {
         try await SQLiteStore.open(
@@ -188,7 +188,7 @@ import Testing
         var request = Self.request
         #expect(claimed(try await store.claim(request)) == nil)
         request.now -= 86_400
-        let longest = LongestWaits(backoff: [.zero, .seconds(10)], retryAfter: .zero)
+        let longest = LongestWaits(backoff: .constant(.seconds(10)), retryAfter: .zero)
         #expect(try await store.endWaits(at: Fixture.epoch, longerThan: longest) == 0)
         #expect(try await store.endWaits(at: request.now, longerThan: longest) == 1)
         #expect(claimed(try await store.claim(request))?.ids == [id])
@@ -220,6 +220,32 @@ import Testing
         let second = try await add("b", to: store)
         #expect(try await store.lastID() == second)
         #expect(try await store.remove(.all, upTo: first, limit: 10, at: Fixture.epoch) == [first])
+        await store.close()
+    }
+
+    @Test func `What is given back is claimed again, and the rest of the claim stays in flight`() async throws {
+        let fixture = try Fixture()
+        let store = try await store(fixture)
+        let (first, second) = (try await add("a", to: store), try await add("b", to: store))
+        let claim = try #require(claimed(try await store.claim(Self.request)))
+        #expect(claim.ids == [first, second])
+        try await store.giveBack([first], under: Lease(fence: claim.lease.fence - 1))
+        #expect(claimed(try await store.claim(Self.request)) == nil)
+        try await store.giveBack([first], under: claim.lease)
+        #expect(claimed(try await store.claim(Self.request))?.ids == [first])
+        try await store.giveBack([first, second], under: claim.lease)
+        #expect(claimed(try await store.claim(Self.request))?.ids == [first, second])
+        await store.close()
+    }
+
+    @Test func `What is in flight without a delivery is claimed again beside a delivery`() async throws {
+        let fixture = try Fixture()
+        let store = try await store(fixture)
+        let (first, second) = (try await add("a", to: store), try await add("b", to: store))
+        #expect(claimed(try await store.claim(Self.request))?.ids == [first, second])
+        var request = Self.request
+        request.delivering = [second]
+        #expect(claimed(try await store.claim(request))?.ids == [first])
         await store.close()
     }
 

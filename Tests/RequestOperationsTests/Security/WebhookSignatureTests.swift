@@ -16,7 +16,7 @@ import Testing
 
     init() throws {
         signature = try WebhookSignature(secrets: [Self.secret])
-        fields = signature.fields(for: Self.body, id: Self.id, at: Self.date)
+        fields = try signature.fields(for: Self.body, id: Self.id, at: Self.date)
     }
 
     @Test func `The published example has the published signature`() {
@@ -72,9 +72,21 @@ import Testing
         }
     }
 
+    @Test(arguments: ["", "msg.1614265330"])
+    func `An id that is empty or has a full stop is refused by both sides`(id: String) {
+        #expect(throws: WebhookSignature.Failure.unusableID) {
+            try signature.fields(for: Self.body, id: id, at: Self.date)
+        }
+        var changed = fields
+        changed["webhook-id"] = id
+        #expect(throws: WebhookSignature.Failure.unusableID) {
+            try signature.verify(Self.body, fields: changed, at: Self.date)
+        }
+    }
+
     @Test func `While a secret is replaced, receivers with either secret accept`() throws {
         let both = try WebhookSignature(secrets: [Self.other, Self.secret])
-        let signed = both.fields(for: Self.body, id: Self.id, at: Self.date)
+        let signed = try both.fields(for: Self.body, id: Self.id, at: Self.date)
         #expect(signed["webhook-signature"]?.split(separator: " ").count == 2)
         for secret in [Self.secret, Self.other] {
             try WebhookSignature(secrets: [secret]).verify(Self.body, fields: signed, at: Self.date)

@@ -29,9 +29,9 @@ extension SQLiteStore {
         guard let row else { throw OfflineQueueError(.storeFailed) }
         if row.owner == owner {
             try connection.run("UPDATE lease SET beat = beat + 1")
-            // A claim that failed after its commit would leave such records.
-            if request.leftovers == .takenBack {
-                try connection.run(SQLiteStore.takeBack, .real(request.latestShortDue))
+            for id in try connection.inFlight() where !request.delivering.contains(id) {
+                try connection.run(
+                    "\(SQLiteStore.takeBack) AND id = ?", .real(request.latestShortDue), .integer(id.rawValue))
             }
             return Lease(fence: row.fence)
         }
@@ -69,7 +69,9 @@ extension SQLiteStore {
         try await writeLease { [owner] connection in
             guard try connection.holds(lease, owner) else { return }
             for id in ids {
-                try connection.run("\(Self.takeBack) AND id = ?", .real(RecordRow.never), .integer(id.rawValue))
+                try connection.run(
+                    "UPDATE records SET state = 0, fence = 0 WHERE id = ? AND state = 2 AND fence = ?",
+                    .integer(id.rawValue), .integer(lease.fence))
             }
             try connection.releaseIfIdle(owner)
         }
@@ -98,7 +100,7 @@ private struct ClaimView {
             .text(owner), row: { $0.integer(0) })
         hasWork =
             try isRivalled != nil
-            || request.leftovers == .takenBack && exists("state = 2")
+            || !request.delivering.isSuperset(of: connection.inFlight())
             || exists("head = 1 AND state = 0 AND network = 0")
             || request.isOnline && exists("head = 1 AND state = 0 AND network = 1")
             || exists("head = 1 AND state = 1 AND due <= ?", now)
@@ -129,6 +131,10 @@ extension SQLiteConnection {
     /// Records whose age can be judged: not in flight, and added when the clock was set. A board without a battery
     /// begins in 1970; no record is from before 2020.
     fileprivate static let hasAge = "state <> 2 AND added > 1577836800"
+
+    fileprivate func inFlight() throws -> [OfflineRecord.ID] {
+        try rows("SELECT id FROM records WHERE state = 2") { OfflineRecord.ID(rawValue: $0.integer(0)) }
+    }
 
     /// When the oldest record was added that could be dropped for its age.
     ///
