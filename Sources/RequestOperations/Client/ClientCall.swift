@@ -231,7 +231,22 @@ struct ConsoleLog: Sendable {
     var isEnabled = false
     /// How many bytes of a body are shown.
     var bodySize = 0
-    var write: @Sendable (String) -> Void = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
+    /// Writes a line, on a queue of the log.
+    var write: @Sendable (String) -> Void { didSet { delivery = Self.delivery(to: write) } }
+
+    private var delivery: SerialDelivery<String>
+
+    init() {
+        write = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
+        delivery = Self.delivery(to: write)
+    }
+
+    private static func delivery(to write: @escaping @Sendable (String) -> Void) -> SerialDelivery<String> {
+        SerialDelivery { line, missed in
+            if missed > 0 { write("\(missed) lines were dropped, since the log is too slow") }
+            write(line)
+        }
+    }
 
     /// Writes one line for each attempt, each wait, each stage that was left behind, and an end that is no success.
     func line(_ event: RequestEvent, _ attempts: [Attempt]) {
@@ -253,7 +268,7 @@ struct ConsoleLog: Sendable {
     }
 
     private func line(_ text: String, at date: Date) {
-        write("\(date.ISO8601Format(.init(includingFractionalSeconds: true))) request \(text)")
+        delivery.add("\(date.ISO8601Format(.init(includingFractionalSeconds: true))) request \(text)")
     }
 
     /// The beginning of a body. Only forms and JSON can be shown without their credentials.

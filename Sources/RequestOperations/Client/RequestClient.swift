@@ -136,8 +136,10 @@ public final class RequestClient: Sendable {
         set { edit { $0.log.bodySize = newValue } }
     }
 
-    /// Writes the lines of the log. To standard error by default. Called on the thread of the step. It must
-    /// return quickly.
+    /// Writes the lines of the log, one at a time, on a queue of its own. To standard error by default.
+    ///
+    /// A slow writer delays no request. Of more than 10,000 lines that wait for it, new ones are dropped, and a line says how
+    /// many. The last lines may be written a moment after a request has its value.
     public var logWriter: @Sendable (String) -> Void {
         get { settings.withLock { $0.value.log.write } }
         set { edit { $0.log.write = newValue } }

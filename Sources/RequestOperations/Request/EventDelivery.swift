@@ -174,55 +174,28 @@ final class EventDelivery: Sendable {
     }
 }
 
-/// The user's listener of a configuration, and of all copies of it. It runs on a serial queue of its own, so a slow one delays
-/// no request. Of more than 10,000 events that wait for it, the new ones are dropped, but never an end. So a listener that never
-/// returns costs the memory of one end for each request.
+/// The user's listener of a configuration, and of all copies of it. A listener that never returns costs the memory of one end
+/// for each request, since no end is dropped.
 final class EventListener: Sendable {
-    private struct State {
-        var waiting = Queue<RequestEvent>()
-        var isRunning = false
-        /// How many events were dropped since the last one that was kept.
-        var missed = 0
-    }
-
-    static let capacity = 10_000
-
     let body: @Sendable (RequestEvent) -> Void
-    private let queue = DispatchQueue(label: "RequestOperations.EventListener")
-    private let state = Locked(State())
+    private let delivery: SerialDelivery<RequestEvent>
 
     init(_ body: @escaping @Sendable (RequestEvent) -> Void) {
         self.body = body
-    }
-
-    func receive(_ event: RequestEvent) {
-        state.withLock { state in
-            let isEnd = if case .ended = event.step { true } else { false }
-            guard isEnd || state.waiting.count < Self.capacity else {
-                state.missed += 1
-                return
-            }
+        delivery = SerialDelivery { event, missed in
             var event = event
-            event.missed = state.missed
-            state.missed = 0
-            state.waiting.append(event)
-            guard !state.isRunning else { return }
-            state.isRunning = true
-            queue.async { self.deliver() }
+            event.missed = missed
+            body(event)
         }
     }
 
-    private func deliver() {
-        while let event = state.withLock({ state in
-            state.isRunning = !state.waiting.isEmpty
-            return state.waiting.popFirst()
-        }) { body(event) }
+    func receive(_ event: RequestEvent) {
+        let isEnd = if case .ended = event.step { true } else { false }
+        delivery.add(event, always: isEnd)
     }
 
     /// Returns when the listener has heard of all events so far.
-    func delivered() async {
-        await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
-    }
+    func delivered() async { await delivery.delivered() }
 }
 
 extension RequestConfiguration {

@@ -141,3 +141,50 @@ struct OrderedDelivery<News> {
         return undelivered.popFirst()
     }
 }
+
+/// Delivers news to one receiver, on a serial queue of its own. So a slow receiver delays nobody. Of more than 10,000 that wait,
+/// new ones are dropped.
+final class SerialDelivery<News: Sendable>: Sendable {
+    private struct State {
+        var waiting = Queue<(news: News, missed: Int)>()
+        var isRunning = false
+        /// How many were dropped since the last one that was kept.
+        var missed = 0
+    }
+
+    private let receive: @Sendable (_ news: News, _ missed: Int) -> Void
+    private let queue = DispatchQueue(label: "RequestOperations.SerialDelivery")
+    private let state = Locked(State())
+
+    /// - Parameter receive: Gets the news, and how many were dropped before it.
+    init(_ receive: @escaping @Sendable (_ news: News, _ missed: Int) -> Void) {
+        self.receive = receive
+    }
+
+    /// - Parameter always: Whether it is kept however many wait. `false` by default.
+    func add(_ news: News, always: Bool = false) {
+        state.withLock { state in
+            guard always || state.waiting.count < 10_000 else {
+                state.missed += 1
+                return
+            }
+            state.waiting.append((news, state.missed))
+            state.missed = 0
+            guard !state.isRunning else { return }
+            state.isRunning = true
+            queue.async { self.deliver() }
+        }
+    }
+
+    private func deliver() {
+        while let next = state.withLock({ state in
+            state.isRunning = !state.waiting.isEmpty
+            return state.waiting.popFirst()
+        }) { receive(next.news, next.missed) }
+    }
+
+    /// Returns when all that was added so far was received.
+    func delivered() async {
+        await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+    }
+}

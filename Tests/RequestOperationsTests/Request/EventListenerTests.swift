@@ -63,11 +63,13 @@ import Testing
     }
 
     @Test func `A listener runs once at a time over all copies of its configuration`() async throws {
-        let running = Locked((now: 0, most: 0))
+        let running = Locked((now: 0, most: 0, isFirst: Bool?.some(true)))
+        let mayGoOn = DispatchSemaphore(value: 0)
         var configuration = configuration([.body(Data())])
-        configuration.onEvent = { _ in
-            running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
-            sched_yield()
+        configuration.onEvent = { event in
+            running.withLock { ($0.now, $0.most) = ($0.now + 1, max($0.most, $0.now + 1)) }
+            // All requests end while the first event is being heard.
+            if case .began = event.step, running.withLock({ $0.isFirst.take() ?? false }) { mayGoOn.wait() }
             running.withLock { $0.now -= 1 }
         }
         let queue = OperationQueue()
@@ -76,6 +78,7 @@ import Testing
         }
         for operation in operations { queue.addOperation(operation) }
         for operation in operations { _ = try await operation.value }
+        mayGoOn.signal()
         await configuration.deliverEvents()
         #expect(running.withLock { $0.most } == 1)
     }

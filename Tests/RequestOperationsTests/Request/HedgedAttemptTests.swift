@@ -270,6 +270,20 @@ import Testing
                 == ["began", "attemptBegan", "hedgeBegan", "head", "hedgeDecided", "ended"])
     }
 
+    @Test func `The end is an event of the attempt that has answered, not of the hedge that lost`() async throws {
+        let door = Door()
+        var (hedged, _) = HedgedRequest.answered(by: [.behind(door, .body(Self.second)), .stall])
+        let attempts = Collector<Int?>()
+        hedged.configuration.onEvent = { if case .ended = $0.step { attempts.append($0.attempt) } }
+        let operation = hedged.operation()
+        await hedged.start(operation)
+        await eventually { operation.attempts.count == 2 }
+        door.open()
+        _ = try await operation.value
+        await attempts.count(1)
+        #expect(attempts.elements == [1] && operation.attempts[1].isHedge)
+    }
+
     @Test func `What a loser still hears changes nothing`() async throws {
         let late = LateTransport()
         let hedged = HedgedRequest(over: late)
