@@ -43,6 +43,8 @@ struct DispatchState: Sendable {
     private var search = Search.idle
     private(set) var deliveries: [Int: Delivery] = [:]
     private var lastNumber = 0
+    /// The lease of records that were claimed but not begun, because the dispatcher closes.
+    private var unused: Lease?
     /// The newest lease that is known to be lost.
     private var lost: Int64 = .min
     /// The search that is set for later.
@@ -102,11 +104,12 @@ struct DispatchState: Sendable {
 
     /// Notes deliveries before their tasks exist, so that none of them is missed. Returns their numbers.
     ///
-    /// - Parameter conditions: ``conditionsNumber`` when they were claimed.
-    /// - Returns: `nil` if they must not begin, since the dispatcher closes or is paused, or their constraints must be checked
-    ///   again. They are then given back.
-    mutating func begin(_ records: [StoredRecord], under lease: Lease, conditions: Int) -> [Int]? {
-        guard phase == .sending, conditions == conditionsNumber else { return nil }
+    /// - Returns: `nil` if they must not begin, since the dispatcher closes. Their lease is then released at the end.
+    mutating func begin(_ records: [StoredRecord], under lease: Lease) -> [Int]? {
+        guard !isEnding else {
+            unused = lease
+            return nil
+        }
         return records.map { record in
             lastNumber += 1
             deliveries[lastNumber] = Delivery(id: record.id, origin: record.content.origin, lease: lease)
@@ -154,8 +157,10 @@ struct DispatchState: Sendable {
 
     // MARK: The lease
 
-    /// The lease of the deliveries; `nil` if there is none.
-    var lease: Lease? { deliveries.values.map(\.lease).max { $0.fence < $1.fence } }
+    /// The lease of the deliveries, or of what was claimed and not begun; `nil` if there is none.
+    var lease: Lease? {
+        (deliveries.values.map(\.lease) + [unused].compactMap(\.self)).max { $0.fence < $1.fence }
+    }
 
     /// The records that are being delivered.
     var deliveredRecords: Set<OfflineRecord.ID> { Set(deliveries.values.map(\.id)) }

@@ -91,12 +91,12 @@ final class Dispatcher: Sendable {
     /// Ends waits early, in steps.
     func wake(_ sleepers: Sleepers) async {
         if sleepers == .constraint { state.withLock { $0.conditionsChanged() } }
-        do { try await endWaits(of: sleepers) } catch { report(error) }
-    }
-
-    private func endWaits(of sleepers: Sleepers) async throws {
-        while try await store.wake(sleepers) == Sleepers.batch {
-            // Others change the store in between.
+        do {
+            while try await store.wake(sleepers) == Sleepers.batch {
+                // Others change the store in between.
+            }
+        } catch {
+            report(error)
         }
     }
 
@@ -137,27 +137,17 @@ final class Dispatcher: Sendable {
         let room = state.withLock { $0.room(width: width) }
         guard room > 0 else { return }
         do {
-            let conditions = state.withLock { $0.conditionsNumber }
-            let request = await request(room)
-            guard state.withLock({ $0.conditionsNumber == conditions }) else { return search() }
-            let claim = try await store.claim(request)
+            let claim = try await store.claim(await request(room))
             for (id, outcome) in claim.ended { announce(id, outcome) }
             switch claim.answer {
             case .claimed(let lease, let records):
-                if !begin(records, under: lease, conditions) {
-                    try await store.giveBack(records.map(\.id), under: lease)
-                }
+                begin(records, under: lease)
                 if records.count < room { setAlarm(at: claim.nextDue) }
             case .idle:
                 setAlarm(at: claim.nextDue)
                 await announceIfDrained()
             case .held:
                 setAlarm(after: Self.tick)
-            }
-            // The claim may have made records wait for constraints that are met now.
-            if state.withLock({ $0.conditionsNumber != conditions }) {
-                try await endWaits(of: .constraint)
-                search()
             }
         } catch {
             report(error)
@@ -166,6 +156,7 @@ final class Dispatcher: Sendable {
     }
 
     private func request(_ room: Int) async -> ClaimRequest {
+        let conditions = state.withLock { $0.conditionsNumber }
         let reachability = configuration.request.networkPath.reachability
         var met: Set<String> = [OfflineConstraint.reachable.name]
         if reachability.isReachable, reachability.interface != .cellular {
@@ -178,6 +169,7 @@ final class Dispatcher: Sendable {
             elapsed: clock.elapsed, leaseDuration: configuration.leaseDuration, isOnline: reachability.isReachable,
             handlers: handlers.names, met: met, maximumAge: configuration.bounds.age,
             longestShortWait: DeliveryOperation.longestWait,
+            isWanted: { [state] in state.withLock { $0.sends && $0.conditionsNumber == conditions } },
             delivering: delivering)
     }
 
@@ -204,17 +196,13 @@ final class Dispatcher: Sendable {
         try await Self.$callers.withValue(Self.callers.union([ObjectIdentifier(self)]), operation: body)
     }
 
-    /// Returns `false` if they must not begin now.
-    private func begin(_ records: [StoredRecord], under lease: Lease, _ conditions: Int) -> Bool {
-        guard let numbers = state.withLock({ $0.begin(records, under: lease, conditions: conditions) }) else {
-            return false
-        }
+    private func begin(_ records: [StoredRecord], under lease: Lease) {
+        guard let numbers = state.withLock({ $0.begin(records, under: lease) }) else { return }
         activity.begin { [weak self] in self?.yieldLease() }
         for (number, record) in zip(numbers, records) {
             let task = Task { await deliver(record, number, under: lease) }
             if state.withLock({ $0.began(number, task) }) { task.cancel() }
         }
-        return true
     }
 
     // MARK: Time

@@ -24,8 +24,6 @@ package protocol OfflineStore: Sendable {
     ///
     /// Records whose time is over become dead letters here.
     func claim(_ request: ClaimRequest) async throws -> Claim
-    /// Undoes a claim of which nothing was sent.
-    func giveBack(_ ids: [OfflineRecord.ID], under lease: Lease) async throws
     /// Whether a record is still in flight under a lease. Asked before each attempt is sent. This ends a wait that was
     /// noted.
     func maySend(_ id: OfflineRecord.ID, under lease: Lease, at now: Date) async throws -> Bool
@@ -126,8 +124,11 @@ package struct ClaimRequest: Sendable {
     /// The longest wait that is noted of a record in flight. A longer wait comes from a change of the calendar's time, and
     /// ends.
     package var longestShortWait: Duration
+    /// Asked within the transaction. If it returns `false`, nothing is claimed: the queue was paused meanwhile, or this
+    /// request is out of date.
+    package var isWanted: @Sendable () -> Bool
     /// The records that this process delivers. Others that are in flight here are left from a claim that failed after its
-    /// commit, or that could not be given back. They become pending again.
+    /// commit. They become pending again.
     package var delivering: Set<OfflineRecord.ID>
 }
 

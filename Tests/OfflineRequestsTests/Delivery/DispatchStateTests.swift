@@ -17,34 +17,31 @@ import Testing
 
     @Test func `The end of a delivery leaves a later one of the same record`() throws {
         var state = DispatchState()
-        let numbers = (1...2).compactMap { _ in
-            state.begin([Self.record(1)], under: Lease(fence: 1), conditions: 0)?.first
-        }
+        let numbers = (1...2).compactMap { _ in state.begin([Self.record(1)], under: Lease(fence: 1))?.first }
         let isLast = state.ended(try #require(numbers.first))
         #expect(!isLast && numbers.count == 2 && Array(state.deliveries.keys) == numbers.suffix(1))
     }
 
     @Test func `A lost lease is told once`() {
         var state = DispatchState()
-        _ = state.begin([Self.record(1), Self.record(2)], under: Lease(fence: 3), conditions: 0)
+        _ = state.begin([Self.record(1), Self.record(2)], under: Lease(fence: 3))
         let answers = [3, 3, 2, 4].map { fence in state.lose(Lease(fence: fence)) != nil }
         #expect(answers == [true, false, false, true])
     }
 
-    @Test func `What is claimed while the queue closes, is paused or has new conditions does not begin`() {
-        var (closing, paused, changed) = (DispatchState(), DispatchState(), DispatchState())
-        _ = closing.beginClosing(isPatient: true)
-        paused.setPaused(true)
-        changed.conditionsChanged()
-        for var state in [closing, paused, changed] {
-            #expect(state.begin([Self.record(1)], under: Lease(fence: 7), conditions: 0) == nil)
-            #expect(state.isQuiet && state.lease == nil)
-        }
+    @Test func `What is claimed while the queue closes does not begin, and its lease is known`() {
+        var state = DispatchState()
+        _ = state.wantsSearch()
+        _ = state.beginClosing(isPatient: true)
+        let isQuietBefore = state.isQuiet
+        let numbers = state.begin([Self.record(1)], under: Lease(fence: 7))
+        _ = state.searchEnded()
+        #expect(numbers == nil && !isQuietBefore && state.isQuiet && state.lease == Lease(fence: 7))
     }
 
     @Test func `A closing queue lets no delivery go to another stage`() throws {
         var state = DispatchState()
-        let begun = state.begin([Self.record(1)], under: Lease(fence: 1), conditions: 0)
+        let begun = state.begin([Self.record(1)], under: Lease(fence: 1))
         let number = try #require(begun?.first)
         let isSending = state.enter(.sending, number, perOrigin: 1)
         _ = state.beginClosing(isPatient: true)
@@ -54,13 +51,12 @@ import Testing
 
     @Test func `A delivery whose host has no place any more makes no other attempt`() throws {
         var state = DispatchState()
-        let begun = state.begin(
-            [Self.record(1, host: "a"), Self.record(2, host: "b")], under: Lease(fence: 1), conditions: 0)
+        let begun = state.begin([Self.record(1, host: "a"), Self.record(2, host: "b")], under: Lease(fence: 1))
         let (first, other) = (try #require(begun?.first), try #require(begun?.last))
         for stage in [DispatchState.Stage.sending, .waiting] {
             for number in [first, other] { _ = state.enter(stage, number, perOrigin: 1) }
         }
-        _ = state.begin([Self.record(3, host: "a")], under: Lease(fence: 1), conditions: 0)
+        _ = state.begin([Self.record(3, host: "a")], under: Lease(fence: 1))
         let answers = [first, other].map { state.enter(.sending, $0, perOrigin: 1) }
         #expect(answers == [false, true])
     }

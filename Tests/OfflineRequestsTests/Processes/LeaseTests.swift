@@ -84,7 +84,7 @@ import Testing
         var request = ClaimRequest(
             limit: 1, perOrigin: 1, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
             isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestShortWait: .seconds(86_400),
-            delivering: [])
+            isWanted: { true }, delivering: [])
         // The wait that the first owner has noted holds for the second one.
         guard case .idle = try await store.claim(request).answer else { return #expect(Bool(false), "It is claimed.") }
         request.now += 4
@@ -109,7 +109,7 @@ import Testing
         var request = ClaimRequest(
             limit: 1, perOrigin: 1, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
             isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestShortWait: .seconds(86_400),
-            delivering: [])
+            isWanted: { true }, delivering: [])
         for _ in 0..<2 {
             guard case .claimed(_, let records) = try await queue.store.claim(request).answer else {
                 return #expect(Bool(false), "It is not claimed.")

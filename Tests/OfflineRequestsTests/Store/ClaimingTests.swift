@@ -8,7 +8,7 @@ import Testing
     private static let request = ClaimRequest(
         limit: 4, perOrigin: 3, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
         isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestShortWait: .seconds(3600),
-        delivering: Set((1...1000).map(OfflineRecord.ID.init(rawValue:))))
+        isWanted: { true }, delivering: Set((1...1000).map(OfflineRecord.ID.init(rawValue:))))
 
     private func store(_ fixture: Fixture) async throws -> SQLiteStore {
         try await SQLiteStore.open(
@@ -220,21 +220,6 @@ import Testing
         let second = try await add("b", to: store)
         #expect(try await store.lastID() == second)
         #expect(try await store.remove(.all, upTo: first, limit: 10, at: Fixture.epoch) == [first])
-        await store.close()
-    }
-
-    @Test func `What is given back is claimed again, and the rest of the claim stays in flight`() async throws {
-        let fixture = try Fixture()
-        let store = try await store(fixture)
-        let (first, second) = (try await add("a", to: store), try await add("b", to: store))
-        let claim = try #require(claimed(try await store.claim(Self.request)))
-        #expect(claim.ids == [first, second])
-        try await store.giveBack([first], under: Lease(fence: claim.lease.fence - 1))
-        #expect(claimed(try await store.claim(Self.request)) == nil)
-        try await store.giveBack([first], under: claim.lease)
-        #expect(claimed(try await store.claim(Self.request))?.ids == [first])
-        try await store.giveBack([first, second], under: claim.lease)
-        #expect(claimed(try await store.claim(Self.request))?.ids == [first, second])
         await store.close()
     }
 

@@ -46,7 +46,7 @@ import Testing
         let request = ClaimRequest(
             limit: 5, perOrigin: 5, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
             isOnline: true, handlers: [], met: [], maximumAge: nil, longestShortWait: .seconds(3600),
-            delivering: [])
+            isWanted: { true }, delivering: [])
         // The message waits for a handler from now on.
         guard case .claimed(let lease, let records) = try await store.claim(request).answer, records.count == 4 else {
             throw OfflineQueueError(.storeFailed)

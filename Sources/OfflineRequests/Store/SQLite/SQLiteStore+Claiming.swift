@@ -6,6 +6,7 @@ extension SQLiteStore {
         let view = try await read { [owner] connection in try ClaimView(request, owner: owner, connection) }
         guard view.hasWork else { return Claim(answer: .idle, nextDue: view.nextDue) }
         let (claim, unused) = try await writeLease { [self] connection -> (Claim, [String]) in
+            guard request.isWanted() else { return (Claim(answer: .idle, nextDue: view.nextDue), []) }
             var claiming = Claiming(request: request, store: self, connection: connection)
             guard let lease = try takeLease(request, connection) else {
                 return (Claim(answer: .held, nextDue: view.nextDue), [])
@@ -64,18 +65,6 @@ extension SQLiteStore {
     /// than the value.
     static let takeBack =
         "UPDATE records SET state = CASE WHEN due > 0 AND due <= ? THEN 1 ELSE 0 END, fence = 0 WHERE state = 2"
-
-    package func giveBack(_ ids: [OfflineRecord.ID], under lease: Lease) async throws {
-        try await writeLease { [owner] connection in
-            guard try connection.holds(lease, owner) else { return }
-            for id in ids {
-                try connection.run(
-                    "UPDATE records SET state = 0, fence = 0 WHERE id = ? AND state = 2 AND fence = ?",
-                    .integer(id.rawValue), .integer(lease.fence))
-            }
-            try connection.releaseIfIdle(owner)
-        }
-    }
 }
 
 /// What can be seen of the queue before anything is changed.
