@@ -30,8 +30,10 @@ extension Attempt {
 }
 
 extension [RequestInstrument] {
-    func prepare(_ request: inout URLRequest, _ timeline: RequestTimeline?) {
-        guard let timeline else { return }
-        for instrument in self { instrument.prepare?(&request, timeline) }
+    /// Lets them change a request. The timeline is made only if one of them does.
+    func prepare(_ request: inout URLRequest, _ timeline: @autoclosure () -> RequestTimeline?) {
+        let changes = compactMap(\.prepare)
+        guard !changes.isEmpty, let timeline = timeline() else { return }
+        for change in changes { change(&request, timeline) }
     }
 }
