@@ -81,8 +81,8 @@
         private var rates: String {
             // The present minute is not over.
             let minute = minutes.dropLast().last
-            return "delivered \(total(\.delivered)) in an hour, \(minute?.delivered ?? 0) in the last minute; "
-                + "failed attempts \(total(\.failed)), \(minute?.failed ?? 0)"
+            return "last hour \(total(\.delivered)) delivered, \(total(\.failed)) attempts failed; "
+                + "last minute \(minute?.delivered ?? 0), \(minute?.failed ?? 0)"
         }
 
         /// The lines for a terminal.
@@ -96,7 +96,10 @@
                 lines += shown.map { group in
                     let count = group.count > Self.mostCounted ? "\(Self.mostCounted)+" : "\(group.count)"
                     let indent = String(repeating: " ", count: max(8 - count.count, 1))
-                    return "\(indent)\(count)  \(group.name.isEmpty ? none : lineText(group.name))"
+                    // A host without a port ends with the colon before it.
+                    let isPortless = title == "hosts" && group.name.hasSuffix(":")
+                    let name = lineText(String(group.name.dropLast(isPortless ? 1 : 0)))
+                    return "\(indent)\(count)  \(name.isEmpty ? none : name)"
                 }
                 if groups.count > shown.count { lines.append("       and more") }
             }

@@ -131,7 +131,7 @@
             let page = try await ServedPage(place)
             let other = try place.start(["serve", "--port", "\(page.port)"])
             let ended = try await other.end()
-            #expect(ended.status == 2 && ended.errors.contains("the port \(page.port) cannot be used"))
+            #expect(ended.status == 2 && ended.errors.contains("on port \(page.port): Address already in use"))
             #expect(try await place.run("serve", "--port", "80").status == 2)
         }
     }

@@ -111,7 +111,8 @@
             }
             let show = (1...4).map { ["show", "\($0)"] }
             // They show the records first, then their outcomes and the dead letters.
-            for command in [["list"]] + show + [["run", "--drain"], ["list"], ["stats"]] + show {
+            let looks = [["list"], ["stats"], ["watch", "--until-empty"]]
+            for command in [["list"]] + show + [["run", "--drain"]] + looks + show {
                 let ended = try await RunningTool.run(["queue"] + command + place)
                 check(ended, "\(command)")
                 // There is something to show.

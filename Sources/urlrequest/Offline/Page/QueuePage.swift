@@ -35,7 +35,7 @@
             form-action 'none'; frame-ancestors 'none'
             """,
             "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
-            "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "same-origin", "X-Content-Type-Options": "nosniff",
         ]
 
         private func answer(_ request: HTTPRequest) async throws -> HTTPResponse {

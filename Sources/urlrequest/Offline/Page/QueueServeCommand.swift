@@ -43,13 +43,17 @@
             let stopped = AsyncStream<Int32?>.makeStream()
             let watch = SignalWatch(
                 first: { stopped.continuation.yield($0) }, again: { leave(ExitStatus.signal($0)) })
+            let listening = Task { try await Self.port(of: server) }
             let serving = Task { () -> (any Error)? in
                 defer { stopped.continuation.yield(nil) }
-                do { try await server.run() } catch { return error }
+                do { try await server.run() } catch {
+                    listening.cancel()
+                    return error
+                }
                 return nil
             }
             var signal: Int32?
-            if let port = await Self.port(of: server) {
+            if case .success(let port?) = await listening.result {
                 let access = PageGuard(port: port, token: PageGuard.newToken())
                 await server.appendRoute("*", to: QueuePage(queue: queue, access: access))
                 try StandardOutput.print(access.address)
@@ -57,16 +61,17 @@
             }
             serving.cancel()
             if signal == nil, let error = await serving.value {
-                Console().print("urlrequest: the port \(port) cannot be used: \(error)\n")
+                let reason = if case .failed(_, _, let text) = error as? SocketError { text } else { errorText(error) }
+                Console().print("urlrequest: the page cannot be served on port \(port): \(reason)\n")
             }
             await queue.close()
             watch.end()
             throw ExitCode(signal.map(ExitStatus.signal) ?? ExitStatus.unusable)
         }
 
-        /// The port that a server listens on; `nil` if it cannot.
-        private static func port(of server: HTTPServer) async -> UInt16? {
-            do { try await server.waitUntilListening() } catch { return nil }
+        /// The port that a server listens on, once it does.
+        private static func port(of server: HTTPServer) async throws -> UInt16? {
+            try await server.waitUntilListening()
             guard case .ip4(_, let port) = await server.listeningAddress else { return nil }
             return port
         }
