@@ -89,6 +89,8 @@ public final class ProgressBar: Sendable {
     }
 
     /// Changes what is shown, from the next drawing on.
+    ///
+    /// - Parameter change: Changes the line. It is called once, before this returns, and must not call the bar.
     public func update(_ change: (inout ProgressLine) -> Void) {
         state.withLock { change(&$0.line) }
     }

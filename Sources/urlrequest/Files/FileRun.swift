@@ -87,9 +87,9 @@ final class FileRun: Sendable {
         let updates = operation.progressUpdates
         async let shown: Void = bar.follow(updates)
         queue.addOperation(operation)
-        let result = await Task { try await operation.value }.result
+        let value = try await operation.value
         await shown
-        return try result.get()
+        return value
     }
 
     /// Prints a message on standard error.
