@@ -196,15 +196,24 @@ struct TimelinePage {
 
     private static func row(of attempt: Attempt) -> [String] {
         let phases = attempt.phases.filter { $0.kind != .backoff }.map {
-            "\($0.kind.rawValue) \(readable($0.duration))"
+            unbroken("\($0.kind.rawValue) \(readable($0.duration))")
         }
         let wait = attempt.waited > .zero ? ["\(attempt.waitTitle): \(readable(attempt.waited))"] : []
-        let facts = attempt.facts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        // What matters most comes first.
+        let facts = attempt.facts.sorted { rank($0.key) < rank($1.key) }.map { "\($0.key) \($0.value)" }
         return [
-            attempt.title, readable(attempt.began), attempt.duration.map(readable) ?? "runs",
+            unbroken(attempt.title), unbroken(readable(attempt.began)),
+            attempt.duration.map { unbroken(readable($0)) } ?? "runs",
             facts.joined(separator: "; "), (wait + phases).joined(separator: " · "),
         ]
     }
+
+    private static func rank(_ fact: String) -> (Int, String) {
+        (["status", "error"].firstIndex(of: fact) ?? 2, fact)
+    }
+
+    /// Text that a browser keeps in one line.
+    private static func unbroken(_ text: String) -> String { text.replacingOccurrences(of: " ", with: "\u{A0}") }
 
     private static var legend: String {
         "<ul class=\"legend\" aria-label=\"Colours of the bars\">"

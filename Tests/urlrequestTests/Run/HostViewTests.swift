@@ -13,13 +13,16 @@ import Testing
     @Test func `A row shows what is in flight, the rate, and who waits for what`() {
         var busy = Self.host(
             "http://a.example",
-            [.running, .running, .queued, .slot, .waiting(.backoff), .waiting(.retryAfter), .waiting(.budget), .ended])
+            [
+                .running, .running, .waiting(.queue), .waiting(.slot), .waiting(.backoff), .waiting(.retryAfter),
+                .waiting(.budget), .ended,
+            ])
         (busy.rate, busy.pace, busy.leftAlone, busy.circuit) = (9.8, 5, .seconds(2), .open)
         let view = HostView([Self.host("http://b.example:8080", [.running]), busy])
         #expect(
             view.rows == [
-                "http://a.example       2 in flight  9.80/s  slot 2  backoff 1  Retry-After 1  budget 1  pace 5.00/s  "
-                    + "left alone for 2.00 s  circuit open",
+                "http://a.example       2 in flight  9.80/s  queue 1  slot 1  backoff 1  budget 1  retry after 1  "
+                    + "pace 5.00/s  left alone for 2.00 s  circuit open",
                 "http://b.example:8080  1 in flight  0.00/s",
             ])
     }
