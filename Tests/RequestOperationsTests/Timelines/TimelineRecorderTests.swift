@@ -65,6 +65,18 @@ import Testing
         #expect(Set(hosts.map(\.origin)) == ["https://h0.invalid", "https://h1.invalid", "https://h2.invalid"])
     }
 
+    @Test func `Other work without a resource is recorded as well`() async throws {
+        let recorder = TimelineRecorder()
+        var configuration = RequestConfiguration()
+        configuration.hosts = HostRegistry()
+        configuration.record(in: recorder)
+        let operation = RetryingOperation(named: "sync", configuration: configuration) { _ in 1 }
+        let queue = RequestQueue()
+        queue.addOperation(operation)
+        await queue.finished()
+        #expect(recorder.report.sample.map(\.method) == ["sync"] && recorder.summary.succeeded == 1)
+    }
+
     @Test func `A percentile is at most 1 percent too large`() {
         var histogram = LatencyHistogram()
         for number in 1...1000 { histogram.record(.milliseconds(number)) }

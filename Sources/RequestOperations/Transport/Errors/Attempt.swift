@@ -106,6 +106,8 @@ extension Attempt {
         /// - Parameter request: The request. Its body is not kept, since a recorder keeps many.
         init(request: URLRequest?) {
             self.request = request
+            // A change of a request without a URL, such as that of other work, traps on Linux.
+            guard request?.url != nil else { return }
             self.request?.httpBody = nil
             self.request?.httpBodyStream = nil
         }
