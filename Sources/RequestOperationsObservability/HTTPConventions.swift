@@ -6,6 +6,7 @@
     /// Source: https://opentelemetry.io/docs/specs/semconv/http/
     enum HTTPConvention {
         static let method = "http.request.method"
+        static let originalMethod = "http.request.method_original"
         static let status = "http.response.status_code"
         static let resends = "http.request.resend_count"
         static let errorType = "error.type"
@@ -15,16 +16,6 @@
         static let version = "network.protocol.version"
         static let duration = "http.client.request.duration"
         static let active = "http.client.active_requests"
-
-        /// The methods that are a value of an attribute. Any other is `_OTHER`, so that a metric has few series.
-        private static let methods: Set<String> = [
-            "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "QUERY", "TRACE",
-        ]
-
-        static func method(_ method: String?) -> String {
-            let method = method ?? "GET"
-            return methods.contains(method) ? method : "_OTHER"
-        }
 
         /// What kind of error it is: the rejected status, the code of an error of this package, or the name of a type. `nil`
         /// without an error.
@@ -40,6 +31,27 @@
                 }
             case let error?: "\(type(of: error))"
             }
+        }
+    }
+
+    /// The method of a request as spans and metrics show it. Only a usual one is shown as it is, so that there are few series.
+    struct ShownMethod {
+        private static let usual: Set<String> = [
+            "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "QUERY", "TRACE",
+        ]
+
+        /// The value of the attribute and the dimension.
+        let value: String
+        /// The name of a span.
+        let name: String
+        /// The method, if `value` does not show it. `nil` for an upload by tus, whose name is no method.
+        let original: String?
+
+        init(_ method: String?) {
+            let method = method ?? "GET"
+            let isUsual = Self.usual.contains(method)
+            (value, name) = isUsual ? (method, method) : ("_OTHER", "HTTP")
+            original = isUsual || method.contains(" ") ? nil : method
         }
     }
 
@@ -68,9 +80,27 @@
     }
 
     extension Attempt {
+        /// What kind of failure it is. An accepted status of 400 or more is one as well. `nil` for a success.
+        var errorType: String? {
+            HTTPConvention.errorType(error) ?? status.flatMap { $0 >= 400 ? "\($0)" : nil }
+        }
+
         /// The version of HTTP, such as `1.1` or `2`. `nil` if it is not known.
         var protocolVersion: String? {
             (head?.version ?? timings?.httpVersion)?.description.replacing("HTTP/", with: "")
+        }
+    }
+
+    /// The attempts of one request that have ended and were taken. A pure value.
+    struct EndedAttempts: Sendable {
+        // A set of ranges: a request may make attempts without end.
+        private var taken = IndexSet()
+
+        /// Takes the attempts of a timeline that have ended since.
+        mutating func take(from timeline: RequestTimeline) -> [Attempt] {
+            let new = timeline.attempts.filter { $0.ended != nil && !taken.contains($0.number) }
+            for attempt in new { taken.insert(attempt.number) }
+            return new
         }
     }
 #endif

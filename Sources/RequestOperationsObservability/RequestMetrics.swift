@@ -2,38 +2,52 @@
     import CoreMetrics
     import RequestOperations
 
-    /// Measures requests: how long their attempts take, how many run, and why they are retried.
-    final class RequestMetrics: Sendable {
-        typealias Dimensions = [(String, String)]
+    extension RequestInstrument {
+        /// Measures requests: how long their attempts take, how many run, and why they are retried.
+        static func measuring(with factory: any MetricsFactory) -> RequestInstrument {
+            RequestInstrument {
+                let measured = MeasuredRequest(factory)
+                var watch = RequestWatch()
+                watch.prepare = { _, _, timeline in measured.began(timeline) }
+                watch.ended = { measured.end($0) }
+                return watch
+            }
+        }
+    }
+
+    private typealias Dimensions = [(String, String)]
+
+    /// What is measured about one request.
+    private final class MeasuredRequest: Sendable {
+        private enum State {
+            case fresh
+            /// It is counted as active, under these dimensions.
+            case active(Dimensions)
+            case ended
+        }
 
         private let factory: any MetricsFactory
-        /// The dimensions under which each active request was counted.
-        private let active = Locked<[RequestID: Dimensions]>([:])
+        private let state = Locked(State.fresh)
 
         init(_ factory: any MetricsFactory) { self.factory = factory }
 
-        var instrument: RequestInstrument {
-            var instrument = RequestInstrument()
-            instrument.keepsExchanges = true
-            instrument.prepare = { [self] request, timeline in began(timeline) }
-            instrument.ended = { [self] in end($0) }
-            return instrument
-        }
-
-        private func began(_ timeline: RequestTimeline) {
+        /// Counts the request as active, unless it was counted or has ended.
+        func began(_ timeline: RequestTimeline) {
             let dimensions = Self.dimensions(timeline.method, timeline.original)
-            let isNew = active.withLock { active in
-                guard active[timeline.id] == nil else { return false }
-                active[timeline.id] = dimensions
+            let isNew = state.withLock { state in
+                guard case .fresh = state else { return false }
+                state = .active(dimensions)
                 return true
             }
             if isNew { meter(dimensions).increment() }
         }
 
-        private func end(_ timeline: RequestTimeline) {
-            if let dimensions = active.withLock({ $0.removeValue(forKey: timeline.id) }) {
-                meter(dimensions).decrement()
+        func end(_ timeline: RequestTimeline) {
+            let former = state.withLock { state in
+                defer { state = .ended }
+                return state
             }
+            if case .active(let dimensions) = former { meter(dimensions).decrement() }
             guard timeline.isRequest else { return }
             for attempt in timeline.attempts { record(attempt, of: timeline) }
             let host = Self.dimensions(timeline.method, timeline.original)
@@ -56,15 +70,14 @@
             guard let sent = attempt.sent, let ended = attempt.ended else { return }
             var dimensions = host
             if let status = attempt.status { dimensions.append((HTTPConvention.status, "\(status)")) }
-            if let type = HTTPConvention.errorType(attempt.error) {
-                dimensions.append((HTTPConvention.errorType, type))
-            }
+            if let type = attempt.errorType { dimensions.append((HTTPConvention.errorType, type)) }
             if let version = attempt.protocolVersion { dimensions.append((HTTPConvention.version, version)) }
-            timer(HTTPConvention.duration, dimensions).record(duration: ended - sent)
+            // Without the timings of a transport, the stages after the transfer count as well.
+            timer(HTTPConvention.duration, dimensions).record(duration: attempt.timings?.total ?? ended - sent)
         }
 
         private static func dimensions(_ method: String, _ url: URL?) -> Dimensions {
-            let method = [(HTTPConvention.method, HTTPConvention.method(method))]
+            let method = [(HTTPConvention.method, ShownMethod(method).value)]
             guard let server = Server(url) else { return method }
             return method + [(HTTPConvention.address, server.address), (HTTPConvention.port, "\(server.port)")]
         }
@@ -81,59 +94,54 @@
     /// Sets gauges from the statistics of a client, at equal intervals.
     struct StatisticsGauges: Sendable {
         let factory: any MetricsFactory
-        /// Tells the gauges of several clients apart. Empty if there is nothing to tell.
         let dimensions: [(String, String)]
 
-        /// Sets the gauges now, and again after each interval, until the client is gone.
+        /// Sets the gauges now, and again after each interval, until the client is gone. A gauge without a value is destroyed.
         func follow(_ client: RequestClient, every interval: Duration) {
             let clock = client.configuration.clock
             Task.detached { [weak client] in
+                var meters: [[String]: Meter] = [:]
                 while let statistics = client?.statistics {
-                    set(statistics)
+                    let former = meters
+                    meters = set(statistics)
+                    for (key, meter) in former where meters[key] == nil { meter.destroy() }
                     do {
                         try await clock.sleep(for: max(interval, .milliseconds(100)))
                     } catch {
                         // Nobody cancels this Task, so the clock cannot sleep. Without it there is no next time.
-                        return
+                        break
                     }
                 }
+                for meter in meters.values { meter.destroy() }
             }
         }
 
-        private func set(_ statistics: ClientStatistics) {
-            set("running", statistics.running)
-            for wait in RequestWait.allCases {
-                set("waiting", statistics.waiting[wait] ?? 0, [("reason", wait.rawValue)])
+        /// Returns the meters by their labels and dimensions.
+        private func set(_ statistics: ClientStatistics) -> [[String]: Meter] {
+            var meters: [[String]: Meter] = [:]
+            for gauge in statistics.gauges {
+                guard let more = Self.dimensions(of: gauge) else { continue }
+                // Made anew, since another client without a name may have destroyed it.
+                let meter = Meter(
+                    label: "requestoperations.\(gauge.name)", dimensions: dimensions + more, factory: factory)
+                meter.set(gauge.value)
+                meters[[gauge.name] + more.map(\.1)] = meter
             }
-            set("queue.depth", statistics.queueDepth)
-            set("queue.oldest_wait", (statistics.oldestWait ?? .zero).inSeconds)
-            for host in statistics.hosts {
-                let server = Server(URL(string: host.origin))
-                guard let server else { continue }
-                let labels = [(HTTPConvention.address, server.address), (HTTPConvention.port, "\(server.port)")]
-                if let left = host.retriesLeft { set("budget.retries_left", left, labels) }
-                if let circuit = host.circuit { set("circuit.state", circuit.level, labels) }
-                if let pace = host.pace { set("pace", pace, labels) }
-            }
+            return meters
         }
 
-        private func set(_ name: String, _ value: some BinaryInteger, _ more: [(String, String)] = []) {
-            set(name, Double(value), more)
-        }
-
-        private func set(_ name: String, _ value: Double, _ more: [(String, String)] = []) {
-            Meter(label: "requestoperations.\(name)", dimensions: dimensions + more, factory: factory).set(value)
-        }
-    }
-
-    extension CircuitBreaker.State {
-        /// 0 if closed, 1 if half open, 2 if open.
-        fileprivate var level: Int {
-            switch self {
-            case .closed: 0
-            case .halfOpen: 1
-            case .open: 2
+        /// The labels with address and port for a host, as the other metrics have it. `nil` for work without a host.
+        private static func dimensions(of gauge: ClientStatistics.Gauge) -> [(String, String)]? {
+            var dimensions: [(String, String)] = []
+            for (name, value) in gauge.labels {
+                guard name == "host" else {
+                    dimensions.append((name, value))
+                    continue
+                }
+                guard let server = Server(URL(string: value)) else { return nil }
+                dimensions += [(HTTPConvention.address, server.address), (HTTPConvention.port, "\(server.port)")]
             }
+            return dimensions
         }
     }
 

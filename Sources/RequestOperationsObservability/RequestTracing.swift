@@ -2,121 +2,169 @@
     import RequestOperations
     import Tracing
 
-    /// Makes the spans of requests: one for each request, and a child of it for each attempt.
-    ///
-    /// A span begins when its attempt is prepared, because the request carries its context. It ends when the next attempt is
-    /// prepared or the request ends, at the instant of the timeline.
-    final class RequestTracing: Sendable {
-        private let tracer: any Tracer
-        private let requests = Locked<[RequestID: TracedRequest]>([:])
-
-        init(_ tracer: any Tracer) { self.tracer = tracer }
-
-        var instrument: RequestInstrument {
-            var instrument = RequestInstrument()
-            instrument.keepsExchanges = true
-            instrument.prepare = { [self] in prepare(&$0, $1) }
-            instrument.ended = { [self] in end($0) }
-            return instrument
+    extension RequestInstrument {
+        /// Makes the spans of requests: one for each request, and a child of it for each attempt.
+        static func tracing(with tracer: any Tracer) -> RequestInstrument {
+            RequestInstrument {
+                let traced = TracedRequest(tracer, in: .current ?? .topLevel)
+                var watch = RequestWatch()
+                watch.prepare = { traced.prepare(&$0, of: $1, after: $2) }
+                watch.attemptFailed = { traced.failed($0) }
+                watch.ended = { traced.ended($0) }
+                return watch
+            }
         }
+    }
+
+    private typealias Instant = DefaultTracerClock.Timestamp
+
+    /// The spans of one request.
+    ///
+    /// The span of an attempt begins when the attempt is prepared, because the request carries its context. It ends when the
+    /// attempt has failed or the request ends, at the instant of the timeline.
+    private final class TracedRequest: Sendable {
+        private struct State {
+            /// The span of the request, once it has begun.
+            var span: (any Span)?
+            /// The spans of attempts that have not ended.
+            var open: [PreparedAttempt: any Span] = [:]
+            var attempts = EndedAttempts()
+            /// How many steps use the spans now.
+            var steps = 0
+            /// What happened, once the request has ended.
+            var end: RequestTimeline?
+
+            /// Begins a step. Returns `false` if the request has ended.
+            mutating func beginStep() -> Bool {
+                guard end == nil else { return false }
+                steps += 1
+                return true
+            }
+
+            /// Ends a step. Returns what happened if the request has ended, and no other step uses its spans.
+            mutating func endStep() -> RequestTimeline? {
+                steps -= 1
+                return steps == 0 ? end : nil
+            }
+
+            /// Takes out the spans of hedges that were not sent before an attempt.
+            mutating func takeUnsentHedges(before attempt: PreparedAttempt) -> [any Span] {
+                let unsent = open.keys.filter { $0.isHedge && $0.number <= attempt.number }
+                return unsent.compactMap { open.removeValue(forKey: $0) }
+            }
+        }
+
+        private let tracer: any Tracer
+        /// The parent of the span of the request: the context of the place where the operation was made.
+        private let context: ServiceContext
+        private let state = Locked(State())
+
+        init(_ tracer: any Tracer, in context: ServiceContext) { (self.tracer, self.context) = (tracer, context) }
 
         // MARK: Steps
 
-        private func prepare(_ request: inout URLRequest, _ timeline: RequestTimeline) {
-            guard let last = timeline.attempts.last else { return }
-            let traced = requests.withLock { $0[timeline.id] } ?? begin(timeline)
-            close(traced, timeline)
-            let isHedge = last.sent != nil
-            let number = isHedge ? timeline.attemptCount + 1 : last.number
-            let span =
-                traced.span(of: number, isHedge: isHedge)
-                ?? begin(
-                    number, isHedge: isHedge, of: traced, request, at: isHedge ? nil : timeline.instant(last.began))
-            tracer.inject(span.context, into: &request, using: FieldInjector())
+        func prepare(_ request: inout URLRequest, of attempt: PreparedAttempt, after timeline: RequestTimeline) {
+            step {
+                finishAttempts(of: timeline)
+                if !attempt.isHedge {
+                    let unsent = state.withLock { $0.takeUnsentHedges(before: attempt) }
+                    for span in unsent { abandon(span, at: DefaultTracerClock.now) }
+                }
+                let span = state.withLock { $0.open[attempt] } ?? begin(attempt, request, in: timeline)
+                state.withLock { $0.open[attempt] = span }
+                tracer.inject(span.context, into: &request, using: FieldInjector())
+            }
         }
 
-        private func end(_ timeline: RequestTimeline) {
+        func failed(_ timeline: RequestTimeline) {
             guard timeline.isRequest else { return }
-            let traced = requests.withLock { $0.removeValue(forKey: timeline.id) } ?? begin(timeline, isKept: false)
-            close(traced, timeline)
-            let end = timeline.instant(timeline.duration ?? .zero)
-            for span in traced.end() { abandon(span, at: end) }
-            let error = timeline.error
-            traced.span.updateAttributes { attributes in
-                if let status = timeline.status { attributes[HTTPConvention.status] = status }
-                attributes["requestoperations.attempt_count"] = timeline.attemptCount
-                if let type = HTTPConvention.errorType(error) { attributes[HTTPConvention.errorType] = type }
+            step { finishAttempts(of: timeline) }
+        }
+
+        func ended(_ timeline: RequestTimeline) {
+            guard timeline.isRequest else { return }
+            let isIdle = state.withLock { state in
+                state.end = timeline
+                return state.steps == 0
             }
-            traced.span.setStatus(of: error)
-            traced.span.end(at: end)
+            if isIdle { finish(timeline) }
+        }
+
+        /// Runs a step, unless the request has ended. If the request ends meanwhile, its spans end after the step.
+        private func step(_ body: () -> Void) {
+            guard state.withLock({ $0.beginStep() }) else { return }
+            body()
+            if let end = state.withLock({ $0.endStep() }) { finish(end) }
         }
 
         // MARK: Spans
 
-        /// Begins the span of a request. Its parent is the context of the place where the operation was made.
-        private func begin(_ timeline: RequestTimeline, isKept: Bool = true) -> TracedRequest {
-            let method = HTTPConvention.method(timeline.method)
+        /// The span of the request. The first step begins it, before others can run at the same time.
+        private func span(of timeline: RequestTimeline) -> any Span {
+            if let span = state.withLock({ $0.span }) { return span }
+            let method = ShownMethod(timeline.method)
             let span: any Span = tracer.startSpan(
-                "request \(method)", context: .current ?? .topLevel, ofKind: .internal, at: timeline.instant(.zero))
+                "request \(method.name)", context: context, ofKind: .internal, at: timeline.instant(.zero))
             span.updateAttributes { attributes in
-                attributes[HTTPConvention.method] = method
-                attributes[HTTPConvention.url] = timeline.url
-                attributes.set(Server(timeline.original))
+                attributes.set(method, timeline.original)
                 attributes["requestoperations.request.id"] = timeline.id.description
             }
-            let traced = TracedRequest(span)
-            if isKept { requests.withLock { $0[timeline.id] = traced } }
-            return traced
-        }
-
-        /// Begins the span of an attempt.
-        ///
-        /// - Parameter instant: When the attempt began. `nil` means now.
-        private func begin(
-            _ number: Int, isHedge: Bool, of traced: TracedRequest, _ request: URLRequest?, at instant: Instant?
-        ) -> any Span {
-            let method = HTTPConvention.method(request?.httpMethod)
-            let span: any Span = tracer.startSpan(
-                method, context: traced.span.context, ofKind: .client, at: instant ?? DefaultTracerClock.now)
-            span.updateAttributes { attributes in
-                attributes[HTTPConvention.method] = method
-                if let method = request?.httpMethod, HTTPConvention.method(method) != method {
-                    attributes["http.request.method_original"] = method
-                }
-                if let url = request?.url { attributes[HTTPConvention.url] = Redaction.default.text(of: url) }
-                attributes.set(Server(request?.url))
-                if number > 1 { attributes[HTTPConvention.resends] = number - 1 }
-            }
-            let stale = traced.open(number, span, isHedge: isHedge)
-            if let stale { abandon(stale, at: DefaultTracerClock.now) }
+            state.withLock { $0.span = span }
             return span
         }
 
-        /// Ends the spans of the attempts that have ended.
-        private func close(_ traced: TracedRequest, _ timeline: RequestTimeline) {
-            for attempt in timeline.attempts {
-                guard let ended = attempt.ended else { continue }
-                switch traced.close(attempt.number, isHedge: attempt.isHedge) {
-                case .open(let span): finish(span, attempt, at: timeline.instant(ended))
-                case .closed: break
-                case .missing:
-                    // It failed before its request was prepared.
-                    let request = attempt.sentRequest ?? URLRequest(timeline)
-                    let span = begin(
-                        attempt.number, isHedge: attempt.isHedge, of: traced, request,
-                        at: timeline.instant(attempt.began))
-                    _ = traced.close(attempt.number, isHedge: attempt.isHedge)
-                    finish(span, attempt, at: timeline.instant(ended))
-                }
+        /// Begins the span of an attempt.
+        private func begin(_ attempt: PreparedAttempt, _ request: URLRequest?, in timeline: RequestTimeline) -> any Span
+        {
+            let (parent, method) = (span(of: timeline), ShownMethod(request?.httpMethod))
+            // A hedge that is prepared has no record yet.
+            let record = timeline.attempts.last { PreparedAttempt($0) == attempt }
+            let span: any Span = tracer.startSpan(
+                method.name, context: parent.context, ofKind: .client,
+                at: record.map { timeline.instant($0.began) } ?? DefaultTracerClock.now)
+            span.updateAttributes { attributes in
+                attributes.set(method, request?.url)
+                if attempt.number > 1 { attributes[HTTPConvention.resends] = attempt.number - 1 }
+                if attempt.isHedge { attributes["requestoperations.is_hedge"] = true }
             }
+            return span
+        }
+
+        /// Ends the spans of the attempts that have ended. One that failed before it was prepared gets its span now.
+        private func finishAttempts(of timeline: RequestTimeline) {
+            for attempt in state.withLock({ $0.attempts.take(from: timeline) }) {
+                let key = PreparedAttempt(attempt)
+                let span =
+                    state.withLock { $0.open.removeValue(forKey: key) }
+                    ?? begin(key, attempt.sentRequest ?? URLRequest(timeline), in: timeline)
+                finish(span, attempt, at: timeline.instant(attempt.ended ?? attempt.began))
+            }
+        }
+
+        /// Ends the span of the request, and all that are left.
+        private func finish(_ timeline: RequestTimeline) {
+            finishAttempts(of: timeline)
+            let end = timeline.instant(timeline.duration ?? .zero)
+            let unsent = state.withLock { state in
+                defer { state.open = [:] }
+                return state.open.values.map(\.self)
+            }
+            for span in unsent { abandon(span, at: end) }
+            let (span, error) = (span(of: timeline), timeline.error)
+            span.updateAttributes { attributes in
+                if let status = timeline.status { attributes[HTTPConvention.status] = status }
+                attributes["requestoperations.attempt_count"] = timeline.attemptCount
+                if let type = HTTPConvention.errorType(error) { attributes[HTTPConvention.errorType] = type }
+            }
+            span.setStatus(of: error)
+            span.end(at: end)
         }
 
         private func finish(_ span: any Span, _ attempt: Attempt, at end: Instant) {
             span.updateAttributes { attributes in
                 if let status = attempt.status { attributes[HTTPConvention.status] = status }
-                if let type = HTTPConvention.errorType(attempt.error) { attributes[HTTPConvention.errorType] = type }
+                if let type = attempt.errorType { attributes[HTTPConvention.errorType] = type }
                 if let version = attempt.protocolVersion { attributes[HTTPConvention.version] = version }
-                if attempt.isHedge { attributes["requestoperations.is_hedge"] = true }
                 if let reason = attempt.waitReason {
                     attributes["requestoperations.wait.reason"] = reason.description
                     attributes["requestoperations.wait.seconds"] = attempt.waited.inSeconds
@@ -126,6 +174,8 @@
                 }
             }
             span.setStatus(of: attempt.error)
+            // The status says what it is.
+            if attempt.error == nil, attempt.errorType != nil { span.setStatus(SpanStatus(code: .error)) }
             span.end(at: end)
         }
 
@@ -133,65 +183,6 @@
         private func abandon(_ span: any Span, at end: Instant) {
             span.updateAttributes { $0[HTTPConvention.errorType] = "not_sent" }
             span.end(at: end)
-        }
-    }
-
-    private typealias Instant = DefaultTracerClock.Timestamp
-
-    /// The spans of one request that have not ended.
-    private final class TracedRequest: Sendable {
-        enum Closing {
-            case open(any Span)
-            /// It has ended.
-            case closed
-            /// It has not begun.
-            case missing
-        }
-
-        private struct State {
-            var open: [Int: (span: any Span, isHedge: Bool)] = [:]
-            /// The highest number of an attempt whose span has begun, hedges that were not sent left out.
-            var last = 0
-        }
-
-        let span: any Span
-        private let state = Locked(State())
-
-        init(_ span: any Span) { self.span = span }
-
-        /// The span of an attempt that is prepared again.
-        func span(of number: Int, isHedge: Bool) -> (any Span)? {
-            state.withLock { state in
-                state.open[number].flatMap { $0.isHedge == isHedge ? $0.span : nil }
-            }
-        }
-
-        /// Keeps the span of an attempt. Returns that of a hedge with the same number, which was not sent.
-        func open(_ number: Int, _ span: any Span, isHedge: Bool) -> (any Span)? {
-            state.withLock { state in
-                if !isHedge { state.last = max(state.last, number) }
-                return state.open.updateValue((span, isHedge), forKey: number)?.span
-            }
-        }
-
-        /// Takes out the span of an attempt that has ended.
-        func close(_ number: Int, isHedge: Bool) -> Closing {
-            state.withLock { state in
-                if let open = state.open[number], open.isHedge == isHedge {
-                    state.open[number] = nil
-                    state.last = max(state.last, number)
-                    return .open(open.span)
-                }
-                return number <= state.last ? .closed : .missing
-            }
-        }
-
-        /// Takes out the spans that are left.
-        func end() -> [any Span] {
-            state.withLock { state in
-                defer { state.open = [:] }
-                return state.open.values.map(\.span)
-            }
         }
     }
 
@@ -212,6 +203,10 @@
         }
     }
 
+    extension PreparedAttempt {
+        fileprivate init(_ attempt: Attempt) { self.init(attempt.number, isHedge: attempt.isHedge) }
+    }
+
     extension URLRequest {
         /// The request of an attempt that failed before it was processed.
         fileprivate init?(_ timeline: RequestTimeline) {
@@ -230,8 +225,12 @@
     }
 
     extension SpanAttributes {
-        fileprivate mutating func set(_ server: Server?) {
-            guard let server else { return }
+        /// Sets the method, and the URL without its secrets.
+        fileprivate mutating func set(_ method: ShownMethod, _ url: URL?) {
+            self[HTTPConvention.method] = method.value
+            if let original = method.original { self[HTTPConvention.originalMethod] = original }
+            if let url { self[HTTPConvention.url] = Redaction.default.text(of: url) }
+            guard let server = Server(url) else { return }
             self[HTTPConvention.address] = server.address
             self[HTTPConvention.port] = server.port
         }

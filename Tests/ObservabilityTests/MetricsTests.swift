@@ -51,8 +51,7 @@
         @Test func `The gauges are set at once and after each interval`() async throws {
             let clock = ManualClock()
             let transport = ScriptedTransport([.stall])
-            var configuration = RequestConfiguration()
-            configuration.transport = transport
+            var configuration = configuration(over: transport)
             configuration.clock = clock
             configuration.retryPolicy.circuitBreaker = CircuitBreaker()
             let client = RequestClient(baseURL: URL(string: "https://a.invalid"), configuration: configuration)
@@ -60,7 +59,7 @@
             client.measure(with: metrics, every: .seconds(10), as: "api")
             await clock.sleepers(1)
             let name = [("client", "api")]
-            let running = try metrics.expectMeter("requestoperations.running", name)
+            let running = try metrics.expectMeter("requestoperations.requests.running", name)
             let depth = try metrics.expectMeter("requestoperations.queue.depth", name)
             #expect(running.values == [0] && depth.values == [0])
 
@@ -72,23 +71,84 @@
             await clock.sleepers(1)
             #expect(running.values == [0, 1] && depth.values == [0, 2])
             let host = name + [("server.address", "a.invalid"), ("server.port", "443")]
-            #expect(try metrics.expectMeter("requestoperations.circuit.state", host).values == [0])
-            #expect(try metrics.expectMeter("requestoperations.budget.retries_left", host).values.first ?? 0 > 0)
-            let oldest = try metrics.expectMeter("requestoperations.queue.oldest_wait", name)
+            for (state, value) in [("closed", 1.0), ("half_open", 0), ("open", 0)] {
+                let circuit = try metrics.expectMeter("requestoperations.host.circuit.state", host + [("state", state)])
+                #expect(circuit.values == [value])
+            }
+            #expect(try metrics.expectMeter("requestoperations.host.retries_left", host).values.first ?? 0 > 0)
+            let oldest = try metrics.expectMeter("requestoperations.queue.oldest_wait.seconds", name)
             #expect(oldest.values == [0, 10])
             client.cancelAll()
         }
 
-        @Test func `The gauges do not keep their client`() async throws {
+        @Test func `The gauges do not keep their client, and end with it`() async throws {
             weak var kept: RequestClient?
             let clock = ManualClock()
             do {
                 let client = RequestClient(configuration: RequestConfiguration.default.with { $0.clock = clock })
-                client.measure(with: metrics)
+                client.measure(with: metrics, every: .seconds(10))
                 kept = client
                 await clock.sleepers(1)
             }
-            #expect(kept == nil)
+            #expect(kept == nil && !metrics.meters.isEmpty)
+            clock.advance(by: .seconds(10))
+            while !metrics.meters.isEmpty { await Task.yield() }
+        }
+
+        @Test func `The gauges of a host that is no longer known are destroyed`() async throws {
+            let clock = ManualClock()
+            let transport = ScriptedTransport([.stall])
+            var configuration = configuration(over: transport)
+            configuration.clock = clock
+            configuration.retryPolicy.budget = nil
+            let client = RequestClient(baseURL: URL(string: "http://[2001:db8::1]:8080"), configuration: configuration)
+            let operation: URLRequestOperation<Data> = client.operation(.get, "x")
+            client.submit(operation)
+            await transport.requests(atLeast: 1)
+            client.measure(with: metrics, every: .seconds(10))
+            await clock.sleepers(1)
+            let host = [("server.address", "2001:db8::1"), ("server.port", "8080")]
+            #expect(try metrics.expectMeter("requestoperations.host.requests.running", host).values == [1])
+            operation.cancel()
+            await client.queue.finished()
+            clock.advance(by: .seconds(10))
+            await clock.sleepers(1)
+            #expect(!metrics.meters.contains { $0.label.hasPrefix("requestoperations.host") })
+            #expect(try metrics.expectMeter("requestoperations.requests.running").values == [1, 0])
+        }
+
+        @Test func `A request is not active if a stage of it goes on after its end`() async {
+            var configuration = configuration(over: ScriptedTransport([.body(Data())]))
+            configuration.measure(with: metrics)
+            await cancelInStage(configuration)
+            #expect(metrics.meters.flatMap(\.values).isEmpty)
+            #expect(metrics.timers.map(\.label) == ["requestoperations.request.duration"])
+        }
+
+        @Test func `The time of a transfer is what its transport measured`() async throws {
+            var configuration = configuration(over: MeasuringTransport(total: .milliseconds(1234)))
+            configuration.validation = .none
+            configuration.measure(with: metrics)
+            await end(URLRequestOperation(anyURL, configuration: configuration))
+            let timer = try #require(metrics.timers.first { $0.label == "http.client.request.duration" })
+            #expect(timer.values == [1_234_000_000])
+            // An accepted status of 400 or more is an error of the attempt.
+            #expect(timer.dimensions.first { $0.0 == "error.type" }?.1 == "404")
+        }
+    }
+
+    /// A transport that says how long its transfers took.
+    private struct MeasuringTransport: Transport {
+        let total: Duration
+
+        func perform(
+            _ task: TransportTask, onHead: @escaping @Sendable (ResponseHead) throws -> Void
+        ) async throws -> TransportResponse {
+            var timings = TransferTimings()
+            timings.total = total
+            let head = ResponseHead(status: 404, url: anyURL)
+            try onHead(head)
+            return TransportResponse(head: head, timings: timings)
         }
     }
 #endif

@@ -8,23 +8,13 @@
     @Suite(.timeLimit(.minutes(2))) struct TracingTests {
         private let tracer = InMemoryTracer()
 
-        /// Runs an operation in a queue to its end.
-        private func end(_ operation: some Operation) async {
-            let queue = RequestQueue()
-            queue.addOperation(operation)
-            await queue.finished()
-        }
-
-        private func configuration(over transport: any Transport) -> RequestConfiguration {
-            var configuration = RequestConfiguration()
-            configuration.transport = transport
-            configuration.hosts = HostRegistry()
-            configuration.retryPolicy.backoff = .constant(.zero, jitter: .none)
+        private func traced(over transport: any Transport) -> RequestConfiguration {
+            var configuration = configuration(over: transport)
             configuration.trace(with: tracer)
             return configuration
         }
 
-        private let url = URL(string: "https://a.invalid/x")!
+        private let url = anyURL
 
         @Test func `Three attempts are three client spans under the span of their request`() async throws {
             let server = try await LoopbackServer.start()
@@ -81,7 +71,7 @@
         @Test func `An attempt that fails before its request is made has a span too`() async throws {
             struct NoToken: Error {}
             let calls = Calls()
-            var configuration = configuration(over: ScriptedTransport([.body(Data())]))
+            var configuration = traced(over: ScriptedTransport([.body(Data())]))
             configuration.retryPolicy.isTransient = { _ in true }
             configuration.adapters = [
                 RequestAdapter { request in
@@ -98,7 +88,7 @@
 
         @Test func `A cancelled request ends its spans and is no error`() async throws {
             let transport = ScriptedTransport([.stall])
-            let operation = URLRequestOperation(url, configuration: configuration(over: transport))
+            let operation = URLRequestOperation(url, configuration: traced(over: transport))
             async let ended: Void = end(operation)
             await transport.requests(atLeast: 1)
             operation.cancel()
@@ -111,7 +101,7 @@
         @Test func `A hedge has a span of its own, and the attempt beside it is cancelled`() async throws {
             let clock = ManualClock()
             let transport = ScriptedTransport([.stall, .body(Data())])
-            var configuration = configuration(over: transport)
+            var configuration = traced(over: transport)
             configuration.clock = clock
             configuration.hedging = Hedging(delay: .seconds(1))
             let operation = URLRequestOperation(url, configuration: configuration)
@@ -131,7 +121,7 @@
 
         @Test func `A hedge that was prepared and not sent has a span that says so`() async throws {
             let clock = ManualClock()
-            var configuration = configuration(over: ScriptedTransport([.stall]))
+            var configuration = traced(over: ScriptedTransport([.stall]))
             configuration.clock = clock
             configuration.hedging = Hedging(delay: .seconds(1))
             configuration.limiter = RequestLimiter(total: 1)
@@ -152,13 +142,64 @@
         }
 
         @Test func `Each of very many attempts has one span`() async throws {
-            var configuration = configuration(over: ScriptedTransport([.status(503)]))
+            var configuration = traced(over: ScriptedTransport([.status(503)]))
             configuration.retryPolicy.maximumRetries = 150
             configuration.retryPolicy.budget = nil
             await end(URLRequestOperation(url, configuration: configuration))
             let attempts = tracer.finishedSpans.filter { $0.kind == .client }
             #expect(Set(attempts.map { $0.number("http.request.resend_count") ?? 0 }) == Set(0...150))
             #expect(attempts.count == 151 && tracer.finishedSpans.count == 152 && tracer.activeSpans.isEmpty)
+        }
+
+        @Test func `A stage that goes on after the end leaves no open span`() async {
+            await cancelInStage(traced(over: ScriptedTransport([.body(Data())])))
+            #expect(tracer.activeSpans.isEmpty)
+            #expect(tracer.finishedSpans.map { $0.text("error.type") } == ["cancelled", "cancelled"])
+        }
+
+        @Test func `A request that ends while its span begins ends its spans as well`() async throws {
+            let began = Door()
+            let goesOn = DispatchSemaphore(value: 0)
+            var configuration = configuration(over: ScriptedTransport([.body(Data())]))
+            configuration.trace(
+                with: HookedTracer(tracer) {
+                    began.open()
+                    goesOn.wait()
+                })
+            let isFreed = Door()
+            await {
+                let operation = Deaf(configuration, freeing: isFreed)
+                operation.goesOn.open()
+                async let ended: Void = end(operation)
+                await began.pass()
+                operation.cancel()
+                await ended
+            }()
+            #expect(tracer.finishedSpans.isEmpty && tracer.activeSpans.count == 1)
+            goesOn.signal()
+            await isFreed.pass()
+            #expect(tracer.activeSpans.isEmpty)
+            #expect(tracer.finishedSpans.map { $0.text("error.type") } == ["cancelled", "cancelled"])
+        }
+
+        @Test func `An unusual method is named as HTTP, with the method in an attribute of both spans`() async {
+            var request = URLRequest(url: url)
+            request.httpMethod = "PURGE"
+            await end(URLRequestOperation(request, configuration: traced(over: ScriptedTransport([.body(Data())]))))
+            let spans = tracer.finishedSpans
+            #expect(Set(spans.map(\.operationName)) == ["HTTP", "request HTTP"])
+            #expect(spans.count == 2 && spans.allSatisfy { $0.text("http.request.method") == "_OTHER" })
+            #expect(spans.allSatisfy { $0.text("http.request.method_original") == "PURGE" })
+        }
+
+        @Test func `An accepted status of 400 or more is an error of the attempt, not of the request`() async throws {
+            var configuration = traced(over: ScriptedTransport([.status(404)]))
+            configuration.validation = .none
+            await end(URLRequestOperation(url, configuration: configuration))
+            let attempt = try #require(tracer.finishedSpans.first { $0.kind == .client })
+            let request = try #require(tracer.finishedSpans.first { $0.kind == .internal })
+            #expect(attempt.text("error.type") == "404" && attempt.status?.code == .error)
+            #expect(request.text("error.type") == nil && request.status == nil)
         }
 
         @Test func `Other work of an operation is not traced`() async throws {
@@ -169,6 +210,36 @@
             #expect(try await operation.value == 1)
             #expect(tracer.finishedSpans.isEmpty && tracer.activeSpans.isEmpty)
         }
+    }
+
+    /// A tracer that calls a closure when it begins the span of an attempt.
+    private struct HookedTracer: Tracer {
+        let tracer: InMemoryTracer
+        let beginsAttempt: @Sendable () -> Void
+
+        init(_ tracer: InMemoryTracer, _ beginsAttempt: @escaping @Sendable () -> Void) {
+            (self.tracer, self.beginsAttempt) = (tracer, beginsAttempt)
+        }
+
+        func startSpan<Instant: TracerInstant>(
+            _ operationName: String, context: @autoclosure () -> ServiceContext, ofKind kind: SpanKind,
+            at instant: @autoclosure () -> Instant, function: String, file fileID: String, line: UInt
+        ) -> InMemorySpan {
+            if kind == .client { beginsAttempt() }
+            return tracer.startSpan(
+                operationName, context: context(), ofKind: kind, at: instant(), function: function, file: fileID,
+                line: line)
+        }
+
+        func inject<Carrier, Inject: Injector>(
+            _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
+        ) where Inject.Carrier == Carrier { tracer.inject(context, into: &carrier, using: injector) }
+
+        func extract<Carrier, Extract: Extractor>(
+            _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
+        ) where Extract.Carrier == Carrier { tracer.extract(carrier, into: &context, using: extractor) }
+
+        func forceFlush() { tracer.forceFlush() }
     }
 
     private actor Calls {

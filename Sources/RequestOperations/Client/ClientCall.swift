@@ -146,9 +146,9 @@ final class ClientCall: RequestParticipant {
         if !state.withLock({ $0.hearsSteps }) { end(error) }
     }
 
-    private func count(_ error: (any Error)?, in totals: RequestTotals) {
+    private func count(_ error: (any Error)?, in totals: Locked<TimelineSummary>) {
         let runner = (submission.operation as? any EventSource)?.runner
-        if let timeline = runner?.timeline(RequestTimeline.Outcome(error)) { totals.add(timeline) }
+        if let timeline = runner?.timeline(RequestTimeline.Outcome(error)) { totals.withLock { $0.add(timeline) } }
     }
 
     private func end(_ error: (any Error)?) {

@@ -44,6 +44,55 @@ public struct ClientStatistics: Sendable {
     public internal(set) var totals: TimelineSummary?
 }
 
+extension ClientStatistics {
+    /// One value of the present, for a system of metrics.
+    package struct Gauge: Sendable {
+        /// Words in lower case with dots between them, such as `queue.depth`.
+        package let name: String
+        package let help: String
+        /// Names and values. A `host` is scheme, host and port.
+        package let labels: [(String, String)]
+        package let value: Double
+    }
+
+    /// The values of the present. Those with the same name follow each other.
+    package var gauges: [Gauge] {
+        var gauges: [Gauge] = []
+        func add(_ name: String, _ help: String, _ value: Double?, _ labels: (String, String)...) {
+            if let value { gauges.append(Gauge(name: name, help: help, labels: labels, value: value)) }
+        }
+        func each(_ name: String, _ help: String, _ value: (Host) -> Double?) {
+            for host in hosts { add(name, help, value(host), ("host", host.origin)) }
+        }
+        add("requests.running", "Requests that run now.", Double(running))
+        for wait in RequestWait.allCases {
+            add(
+                "requests.waiting", "Requests that wait now, by what they wait for.", Double(waiting[wait] ?? 0),
+                ("reason", wait.rawValue))
+        }
+        add("queue.depth", "Operations that the queue holds back.", Double(queueDepth))
+        add(
+            "queue.oldest_wait.seconds", "How long the oldest request in the queue has been ready.",
+            (oldestWait ?? .zero).inSeconds)
+        each("host.requests.running", "Requests to the host that run now.") { Double($0.running) }
+        each("host.requests.waiting", "Requests to the host that wait now.") { Double($0.waiting) }
+        each("host.retries_left", "Retries that the budget of the host has room for.") {
+            $0.retriesLeft.map(Double.init)
+        }
+        each("host.left_alone.seconds", "How long the host has asked to be left alone.") { $0.timeLeftAlone.inSeconds }
+        each("host.pace", "Attempts to the host that may begin per second.") { $0.pace }
+        for host in hosts {
+            guard let circuit = host.circuit else { continue }
+            for (state, name) in [(CircuitBreaker.State.closed, "closed"), (.halfOpen, "half_open"), (.open, "open")] {
+                add(
+                    "host.circuit.state", "1 for the state that the circuit of the host is in.",
+                    circuit == state ? 1 : 0, ("host", host.origin), ("state", name))
+            }
+        }
+        return gauges
+    }
+}
+
 extension RequestClient {
     /// What the client does now, and what it has done.
     ///
@@ -53,7 +102,7 @@ extension RequestClient {
     public var statistics: ClientStatistics {
         let (settings, calls) = (settings.withLock { $0 }.value, table.withLock { $0.activeCalls })
         var statistics = ClientStatistics(date: Date())
-        statistics.totals = settings.totals?.summary
+        statistics.totals = settings.totals?.withLock { $0 }
         (statistics.queueDepth, statistics.oldestWait) = queue.heldBack
         var hosts: [Origin: ClientStatistics.Host] = [:]
         for call in calls {
@@ -82,7 +131,7 @@ extension RequestClient {
     /// began is not counted. The memory does not grow with the number of requests.
     public var recordsStatistics: Bool {
         get { settings.withLock { $0.value.totals != nil } }
-        set { edit { $0.totals = newValue ? RequestTotals() : nil } }
+        set { edit { $0.totals = newValue ? Locked(TimelineSummary(start: Date())) : nil } }
     }
 
     /// Adds what is known about the hosts, and those that only the registry knows.
@@ -103,15 +152,6 @@ extension RequestClient {
             return host
         }
     }
-}
-
-/// The totals of the requests of a client that have ended.
-final class RequestTotals: Sendable {
-    private let state = Locked(TimelineSummary(start: Date()))
-
-    var summary: TimelineSummary { state.withLock { $0 } }
-
-    func add(_ timeline: RequestTimeline) { state.withLock { $0.add(timeline) } }
 }
 
 extension RequestQueue {

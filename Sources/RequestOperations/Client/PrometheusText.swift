@@ -5,16 +5,8 @@ extension ClientStatistics {
     /// Each line ends with a line feed. Without ``totals`` the text has only what is so now.
     public var prometheusText: String {
         var text = PrometheusText()
-        text.gauge("requests_running", "Requests that run now.", running)
-        text.family("requests_waiting", .gauge, "Requests that wait now, by what they wait for.") { family in
-            for wait in RequestWait.allCases { family.sample(waiting[wait] ?? 0, ("reason", wait.rawValue)) }
-        }
-        text.gauge("queue_depth", "Operations that the queue holds back.", queueDepth)
-        text.gauge(
-            "queue_oldest_wait_seconds", "How long the oldest request in the queue has been ready.",
-            (oldestWait ?? .zero).inSeconds)
         if let totals { text.add(totals) }
-        text.add(hosts)
+        text.add(gauges)
         return text.lines
     }
 }
@@ -30,6 +22,10 @@ private struct PrometheusText {
 
         mutating func sample(_ value: some CustomStringConvertible, suffix: String = "", _ labels: (String, String)...)
         {
+            sample(value, suffix: suffix, labels)
+        }
+
+        mutating func sample(_ value: some CustomStringConvertible, suffix: String = "", _ labels: [(String, String)]) {
             let list = labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",")
             samples += name + suffix + (list.isEmpty ? "" : "{\(list)}") + " \(value)\n"
         }
@@ -47,10 +43,6 @@ private struct PrometheusText {
         add(&family)
         guard !family.samples.isEmpty else { return }
         lines += "# HELP \(family.name) \(help)\n# TYPE \(family.name) \(kind.rawValue)\n" + family.samples
-    }
-
-    mutating func gauge(_ name: String, _ help: String, _ value: some CustomStringConvertible) {
-        family(name, .gauge, help) { $0.sample(value) }
     }
 
     private mutating func counter(_ name: String, _ help: String, _ value: some CustomStringConvertible) {
@@ -95,26 +87,18 @@ private struct PrometheusText {
         }
     }
 
-    mutating func add(_ hosts: [ClientStatistics.Host]) {
-        func each(_ name: String, _ help: String, _ value: (ClientStatistics.Host) -> (any CustomStringConvertible)?) {
-            family(name, .gauge, help) { family in
-                for host in hosts { if let value = value(host) { family.sample("\(value)", ("host", host.origin)) } }
+    /// - Parameter gauges: Those with the same name follow each other.
+    mutating func add(_ gauges: [ClientStatistics.Gauge]) {
+        var rest = gauges[...]
+        while let first = rest.first {
+            let samples = rest.prefix { $0.name == first.name }
+            family(first.name.replacing(".", with: "_"), .gauge, first.help) { family in
+                for gauge in samples { family.sample(Self.text(of: gauge.value), gauge.labels) }
             }
-        }
-        each("host_requests_running", "Requests to the host that run now.") { $0.running }
-        each("host_requests_waiting", "Requests to the host that wait now.") { $0.waiting }
-        each("host_retries_left", "Retries that the budget of the host has room for.") { $0.retriesLeft }
-        each("host_left_alone_seconds", "How long the host has asked to be left alone.") { $0.timeLeftAlone.inSeconds }
-        each("host_pace", "Attempts to the host that may begin per second.") { $0.pace }
-        family("host_circuit_state", .gauge, "1 for the state that the circuit of the host is in.") { family in
-            for host in hosts {
-                guard let circuit = host.circuit else { continue }
-                for (state, name) in [
-                    (CircuitBreaker.State.closed, "closed"), (.halfOpen, "half_open"), (.open, "open"),
-                ] {
-                    family.sample(circuit == state ? 1 : 0, ("host", host.origin), ("state", name))
-                }
-            }
+            rest = rest[samples.endIndex...]
         }
     }
+
+    /// A whole number has no fraction.
+    private static func text(of value: Double) -> String { Int64(exactly: value).map { "\($0)" } ?? "\(value)" }
 }

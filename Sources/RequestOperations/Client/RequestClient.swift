@@ -181,7 +181,7 @@ struct ClientSettings: Sendable {
     var plugins: [ClientPlugin] = []
     var sharesIdenticalRequests = false
     /// Counts the requests that end. `nil` if nobody wants that.
-    var totals: RequestTotals?
+    var totals: Locked<TimelineSummary>?
     /// Grows with each change. Requests made with different settings are not identical.
     var generation = 0
 

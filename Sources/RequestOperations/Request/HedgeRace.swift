@@ -53,7 +53,7 @@ final class HedgeRace: Sendable {
     /// Prepares a hedge, and sends it if that is allowed now.
     private func hedge(beside first: AdmittedTask) async {
         do {
-            let task = try await hedgeTask()
+            let task = try await task(of: PreparedAttempt(first.attempt + 1, isHedge: true))
             let (rights, draw) = try takeAtOnce(for: task, in: first.queue)
             let (moment, date) = (runner.now, Date())
             let number: Int? = state.withLock { state in
@@ -78,13 +78,13 @@ final class HedgeRace: Sendable {
         }
     }
 
-    private func hedgeTask() async throws -> TransportTask {
+    private func task(of hedge: PreparedAttempt) async throws -> TransportTask {
         let (runner, stages) = (runner, stages)
         let request = try await runner.run(.process) { try await stages.process(runner.original) }
         try Task.checkCancellation()
         var task = try await runner.run(.makeTask) { try await stages.makeTask(for: request) }
         try Task.checkCancellation()
-        runner.complete(&task, isProcessedByAdapters: stages.isProcessedByAdapters)
+        runner.complete(&task, of: hedge, isProcessedByAdapters: stages.isProcessedByAdapters)
         return task
     }
 

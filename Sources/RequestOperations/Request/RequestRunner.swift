@@ -6,14 +6,15 @@ final class RequestRunner: IdempotencyKeySource {
     let id = RequestID()
     let settings: RequestSettings
     let requestState: Locked<RequestState>
+    /// What watches the request. Mostly empty.
+    let watches: [RequestWatch]
 
     init(_ request: URLRequest, configuration: RequestConfiguration, work: AttemptedWork = .request) {
         settings = configuration.settings
         let events = configuration.eventListener.map { EventDelivery($0) }
+        watches = configuration.instruments.map { $0.watch() }
         requestState = Locked(
-            RequestState(
-                request, work: work, reportingTo: events,
-                keepingExchanges: configuration.instruments.contains(where: \.keepsExchanges)))
+            RequestState(request, work: work, reportingTo: events, keepingExchanges: !watches.isEmpty))
     }
 
     /// Without a copy of it.
@@ -144,11 +145,9 @@ final class RequestRunner: IdempotencyKeySource {
     }
 
     /// Completes a task from the configuration, and has it report its progress if someone has asked for that.
-    func complete(_ task: inout TransportTask, isProcessedByAdapters: Bool) {
+    func complete(_ task: inout TransportTask, of attempt: PreparedAttempt, isProcessedByAdapters: Bool) {
         task.complete(from: settings, isProcessedByAdapters: isProcessedByAdapters)
-        if !configuration.instruments.isEmpty {
-            configuration.instruments.prepare(&task.request, timeline(.running))
-        }
+        if !watches.isEmpty { prepare(&task.request, of: attempt) }
         guard let progress = requestState.withLock({ $0.progress }) else { return }
         progress.change { $0.beginAttempt() }
         let isUpload = task.isUpload
@@ -232,7 +231,7 @@ final class RequestRunner: IdempotencyKeySource {
     func report(_ failure: AttemptFailure, of error: any Error) {
         let isNoted = failure.stage == .validate && error is TransferFailure
         if !isNoted, let head = failure.head { noteRetryAfter(of: head, at: failure.date) }
-        for instrument in configuration.instruments { instrument.attemptFailed?(failure, id) }
+        if !watches.isEmpty { watchFailure() }
         emit(.attemptFailed(failure))
     }
 
@@ -295,8 +294,8 @@ final class RequestRunner: IdempotencyKeySource {
             if error == nil { state.succeed() }
             state.end()
         }
-        if !configuration.instruments.isEmpty, let timeline = timeline(RequestTimeline.Outcome(error)) {
-            for instrument in configuration.instruments { instrument.ended?(timeline) }
+        if !watches.isEmpty, let timeline = timeline(RequestTimeline.Outcome(error)) {
+            for watch in watches { watch.ended?(timeline) }
         }
         emit(.ended(error), to: listeners)
     }

@@ -143,7 +143,7 @@ open class URLRequestOperation<Value: Sendable>: RetryingOperation<Value>, Reque
         repeat {
             let request = try await runner.stage(.process) { try await self.process(self.begunRequest()) }
             var task = try await runner.stage(.makeTask) { try await self.makeTask(for: request) }
-            runner.complete(&task, isProcessedByAdapters: isProcessedByAdapters)
+            runner.complete(&task, of: PreparedAttempt(number), isProcessedByAdapters: isProcessedByAdapters)
             // `nil` if the attempt waited so long that the request must be processed again.
             admitted = try await runner.admit(task, in: number)
         } while admitted == nil

@@ -38,10 +38,9 @@ extension RequestConfiguration {
     /// Has a recorder take the timeline of each operation when it ends, besides those that take it already. An operation that
     /// never began has no timeline.
     public mutating func record(in recorder: TimelineRecorder) {
-        var instrument = RequestInstrument()
-        instrument.keepsExchanges = true
-        instrument.ended = { recorder.record($0) }
-        instruments.append(instrument)
+        var watch = RequestWatch()
+        watch.ended = { recorder.record($0) }
+        instruments.append(RequestInstrument { [watch] in watch })
     }
 }
 
