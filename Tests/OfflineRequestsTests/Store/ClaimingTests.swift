@@ -5,10 +5,11 @@ import Testing
 
 /// Claims of stores, without a dispatcher.
 @Suite(.timeLimit(.minutes(10))) struct ClaimingTests {
+    /// All records that a test adds are being delivered once they are in flight.
     private static let request = ClaimRequest(
         limit: 4, perOrigin: 3, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
         isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestShortWait: .seconds(3600),
-        isWanted: { true }, delivering: Set((1...1000).map(OfflineRecord.ID.init(rawValue:))))
+        isWanted: { true }, delivering: Set((1...6000).map(OfflineRecord.ID.init(rawValue:))))
 
     private func store(_ fixture: Fixture) async throws -> SQLiteStore {
         try await SQLiteStore.open(
