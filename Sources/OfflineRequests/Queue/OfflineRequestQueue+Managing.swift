@@ -67,7 +67,7 @@ extension OfflineRequestQueue {
         get async throws { try await store.counts(at: configuration.date()) }
     }
 
-    /// The queue as a whole, for a view. The first call makes indices, which takes seconds for a million records.
+    /// The queue as a whole, for a view. The first call makes indices, which stay.
     package func overview() async throws -> QueueOverview { try await store.overview(at: configuration.date()) }
 
     /// A page of records for a view, the newest first.
@@ -107,11 +107,17 @@ extension OfflineRequestQueue {
         // What is added meanwhile stays. Otherwise this might never end.
         guard let last = try await store.lastID() else { return 0 }
         while true {
-            let removed = try await store.remove(filter, upTo: last, limit: 1000, at: configuration.date())
-            guard !removed.isEmpty else { return count }
-            finish(removed)
-            count += removed.count
+            let removed = try await removeSome(filter, upTo: last)
+            guard removed > 0 else { return count }
+            count += removed
         }
+    }
+
+    /// Removes at most 1,000 records that match a filter, up to an id, in one transaction. Returns how many it removed.
+    package func removeSome(_ filter: RecordFilter, upTo last: OfflineRecord.ID) async throws -> Int {
+        let removed = try await store.remove(filter, upTo: last, limit: 1000, at: configuration.date())
+        if !removed.isEmpty { finish(removed) }
+        return removed.count
     }
 
     private func finish(_ removed: [OfflineRecord.ID]) {

@@ -4,8 +4,9 @@ import RequestOperations
 /// A queue as a whole, for people: counts by state, lane and host, and what happened in the last hour.
 package struct QueueOverview: Sendable, Equatable {
     /// A lane or a host, and how many records it has.
-    package struct Group: Sendable, Equatable {
-        /// The lane, or the scheme, host and port. Empty for records without a lane, and for messages.
+    package struct Group: Sendable, Equatable, Encodable {
+        /// The lane, or the scheme, host and port as in `https://example.org`. Empty for records without a lane, and for
+        /// messages.
         package let name: String
         /// How many records it has, at most ``QueueOverview/mostCounted`` and one.
         package let count: Int
@@ -35,6 +36,9 @@ package struct QueueOverview: Sendable, Equatable {
 
     /// The sum of a number over the last hour.
     package func total(_ number: (Minute) -> Int) -> Int { minutes.reduce(0) { $0 + number($1) } }
+
+    /// The scheme, host and port of an origin. An origin without a port ends with the colon before it, which is not shown.
+    static func host(ofOrigin origin: String) -> String { String(origin.dropLast(origin.hasSuffix(":") ? 1 : 0)) }
 }
 
 /// Which records a list shows, newest first.
@@ -43,14 +47,14 @@ package struct RecordQuery: Sendable, Hashable {
     package var filter: RecordFilter
     /// The scheme, host and port as ``QueueOverview/Group/name`` has them. `nil` by default, which means any.
     package var host: String?
-    /// A text that the request, the lane, the tag, the key or the failure contains. Credentials are not searched. Letters
-    /// of ASCII match in both cases. `nil` by default, which means any.
+    /// A text that the request, the lane, the tag, the key or the failure contains, or an id. Credentials are not searched.
+    /// Letters of ASCII match in both cases. `nil` by default, which means any.
     package var text: String?
     /// The list begins before this record. `nil`, at the newest record, by default.
     package var before: OfflineRecord.ID?
     /// The most records of a page. 50 by default.
     package var limit = 50
-    /// The most records that are looked at for one page. 20,000 by default. So a rare text does not hold up the store.
+    /// The most records that are looked at for one page, so that a rare text does not block the store. 20,000 by default.
     package var steps = 20_000
 
     package init(_ filter: RecordFilter = .all, host: String? = nil, text: String? = nil) {
@@ -81,14 +85,27 @@ extension OfflineRecord {
 
     /// The scheme, host and port of a request, as ``QueueOverview/Group/name`` has them; `nil` for a message.
     package var host: String? {
-        if case .request(let request) = content { request.url.flatMap(StoredContent.origin) } else { nil }
+        if case .request(let request) = content {
+            request.url.flatMap(StoredContent.origin).map(QueueOverview.host)
+        } else {
+            nil
+        }
     }
 
-    /// Whether a text is in what people are shown of the record.
+    /// Whether a text is the id, or in what people are shown of the record.
     func contains(_ text: String) -> Bool {
+        if ID(shown: text) == id { return true }
         var texts = [subject, lane, tag, uniqueKey, lastFailure]
         if case .dead(let reason) = state { texts.append("\(reason)") }
         let text = text.lowercased()
         return texts.contains { $0?.lowercased().contains(text) ?? false }
+    }
+}
+
+extension OfflineRecord.ID {
+    /// Reads an id as people are shown it: a number, perhaps after a number sign. `nil` for any other text.
+    init?(shown text: String) {
+        guard let number = Int64(text.hasPrefix("#") ? text.dropFirst() : text[...]) else { return nil }
+        self.init(rawValue: number)
     }
 }

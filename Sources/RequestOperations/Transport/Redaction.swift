@@ -50,7 +50,7 @@ public struct Redaction: Sendable {
         ])
 
     /// The text that replaces a hidden value.
-    static let mark = "redacted"
+    package static let mark = "redacted"
 
     /// Whether the value of a field is hidden. Redirects to another origin drop such a field, and the offline queue does not
     /// store it.

@@ -8,6 +8,9 @@ enum RecordRow {
         bytes, seal, file, network, origin, message
         """
 
+    /// How many ``columns`` there are: the index of what follows them.
+    static let columnCount = 21
+
     /// The columns of a record with its body.
     static let columnsWithBody = columns + ", body"
 
@@ -45,7 +48,8 @@ enum RecordRow {
     /// Reads what the checksum is over.
     static func parts(_ row: SQLiteRow, hasBody: Bool) -> Parts {
         Parts(
-            id: row.integer(0), content: row.blob(4) ?? Data(), body: hasBody ? row.blob(21) : nil, file: row.text(17),
+            id: row.integer(0), content: row.blob(4) ?? Data(), body: hasBody ? row.blob(columnCount) : nil,
+            file: row.text(17),
             lane: row.text(5) ?? "", tag: row.text(6), key: row.text(7), priority: row.integer(8),
             bytes: row.integer(15), added: row.real(9), expires: row.optionalReal(10), network: row.integer(18),
             origin: row.text(19), message: row.text(20))

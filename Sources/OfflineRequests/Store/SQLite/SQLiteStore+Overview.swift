@@ -1,9 +1,10 @@
 package import Foundation
+import RequestOperations
 
 /// What a view of a queue asks for. No cost here grows with the number of records.
 ///
-/// The view has indices and counts of its own. They are made when somebody looks for the first time, so that a queue without a
-/// view pays nothing for them. From then on, SQLite keeps them whichever process changes the records.
+/// The view has indices and counts of its own. They are made when somebody looks for the first time, so that a queue without
+/// a view pays nothing for them. They stay, and SQLite maintains them whichever process changes the records.
 extension SQLiteStore {
     package func overview(at now: Date) async throws -> QueueOverview {
         try await view { connection in
@@ -33,7 +34,7 @@ extension SQLiteStore {
                 page.looked += 1
                 last = OfflineRecord.ID(rawValue: row.integer(0))
                 // Only a record that may match is decoded.
-                if row.integer(21) != 0 {
+                if row.integer(RecordRow.columnCount) != 0 {
                     let reading = RecordRow.read(row, hasBody: false, bodies: files.bodies, at: now)
                     let record = reading.record.snapshot
                     if query.text.map(record.contains) ?? true { page.records.append(record) }
@@ -46,17 +47,19 @@ extension SQLiteStore {
         }
     }
 
-    /// The statement that finds the records to look at, newest first. It walks one index, that of the narrowest part of the
-    /// query, or the table. Its last column says whether the record may match the other parts.
+    /// The statement that finds the records to look at, newest first. Its last column says whether the record may match the
+    /// whole query.
+    ///
+    /// It walks the index of one part of the query. That is the state, unless pending records match: they are most of a long
+    /// queue. Else it is the host, the lane or the state, in this order. A query with none of them walks the table.
     static func walk(_ query: RecordQuery, at now: Date) -> (sql: String, values: [SQLiteValue]) {
         var (match, matchValues) = condition(query.filter, at: now)
-        // The longest word, since the parts of what is shown are apart in the store.
-        if let word = query.text?.split(separator: " ").max(by: { $0.utf8.count < $1.utf8.count }),
-            word.utf8.allSatisfy(\.isPlainInJSON)
-        {
-            match += " AND instr(lower(\(searched)), ?)"
-            matchValues.append(.text(String(decoding: word.utf8.map(\.lowercased), as: UTF8.self)))
+        if let text = query.text, let run = storedRun(of: text) {
+            match += " AND (id = ? OR instr(lower(\(searched)), ?))"
+            matchValues += [OfflineRecord.ID(shown: text).map { .integer($0.rawValue) } ?? .null, .text(run)]
         }
+        // The colon that ends an origin without a port is not shown.
+        let origins: [String?] = query.host.map { $0.isEmpty ? [nil] : [$0, "\($0):"] } ?? []
         func part(_ index: String?, _ condition: String, _ value: SQLiteValue?) -> (String, [SQLiteValue]) {
             let source = index.map { "records INDEXED BY \($0)" } ?? "records"
             let values = matchValues + [value, .integer(query.before?.rawValue ?? .max)].compactMap(\.self)
@@ -64,10 +67,15 @@ extension SQLiteStore {
                 "SELECT \(RecordRow.columns), \(match) FROM \(source) WHERE id > 0 AND \(condition) AND id < ?", values
             )
         }
+        let isPending = query.filter.kinds.contains(.pending)
+        if !isPending, !origins.isEmpty {
+            match += " AND (" + origins.map { _ in "origin IS ?" }.joined(separator: " OR ") + ")"
+            matchValues += origins.map(SQLiteValue.optional)
+        }
         let parts: [(String, [SQLiteValue])]
-        if let host = query.host {
-            parts = [part("view_origin", "origin IS ?", .optional(host.isEmpty ? nil : host))]
-        } else if let lane = query.filter.lane {
+        if isPending, !origins.isEmpty {
+            parts = origins.map { part("view_origin", "origin IS ?", .optional($0)) }
+        } else if isPending, let lane = query.filter.lane {
             parts = [part("view_lane", "lane = ?", .text(lane))]
         } else if query.filter.kinds.count < RecordFilter.Kind.allCases.count {
             var states = query.filter.kinds
@@ -86,8 +94,16 @@ extension SQLiteStore {
     /// What a text is searched in.
     private static let searched = """
         content || ' ' || lane || ' ' || ifnull(tag, '') || ' ' || ifnull(key, '') || ' ' || ifnull(failure, '') || ' ' \
-        || replace(ifnull(ending, ''), '\\/', '/')
+        || ifnull(ending, '')
         """
+
+    /// The longest run of letters and digits of ASCII in a text, in small letters; `nil` if there is none. A record that shows
+    /// the text has the run in the store, where other characters may be written in another way.
+    private static func storedRun(of text: String) -> String? {
+        let runs = text.utf8.split { !$0.isLetterOrDigit }.map { String(decoding: $0.map(\.lowercased), as: UTF8.self) }
+        // The mark in place of a credential is shown, but not stored.
+        return runs.filter { !Redaction.mark.contains($0) }.max { $0.utf8.count < $1.utf8.count }
+    }
 
     // MARK: Groups
 
@@ -114,7 +130,10 @@ extension SQLiteStore {
         while let present = name, groups.count < QueueOverview.mostGroups {
             let value = grouping == .origin && present.isEmpty ? SQLiteValue.null : .text(present)
             let number = try connection.first(count, value) { Int(clamping: $0.integer(0)) } ?? 0
-            if number > 0 { groups.append(QueueOverview.Group(name: present, count: number)) }
+            if number > 0 {
+                let shown = grouping == .origin ? QueueOverview.host(ofOrigin: present) : present
+                groups.append(QueueOverview.Group(name: shown, count: number))
+            }
             name = try connection.first(next, .text(present)) { $0.text(0) } ?? nil
         }
         return groups
@@ -126,10 +145,12 @@ extension SQLiteStore {
     private func view<Result: Sendable>(
         _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
     ) async throws -> Result {
-        let isThere = try await read { connection in
-            try connection.first("SELECT 1 FROM sqlite_schema WHERE name = 'view_minutes'") { $0.integer(0) } != nil
+        let result: Result? = try await read { connection in
+            let isThere = try connection.first("SELECT 1 FROM sqlite_schema WHERE name = 'view_minutes'") { _ in true }
+            return isThere == nil ? nil : try body(connection)
         }
-        if !isThere { try await write { try $0.execute(Self.viewTables) } }
+        if let result { return result }
+        try await write { try $0.execute(Self.viewTables) }
         return try await read(body)
     }
 
@@ -156,8 +177,8 @@ extension SQLiteStore {
 
     private static func isDelivery(_ outcome: String) -> String { "substr(\(outcome), 1, 12) = '{\"delivered\"'" }
 
-    /// Counts one in its minute, and forgets minutes that are too old. Without `ON CONFLICT`, because the statement that fires
-    /// the trigger would decide about conflicts.
+    /// Counts one in its minute, and forgets minutes that are too old. Without `ON CONFLICT`, because the statement that
+    /// fires the trigger would decide about conflicts.
     private static func count(_ column: String, at seconds: String) -> String {
         let minute = "CAST(\(seconds) / 60 AS INTEGER)"
         return """
@@ -170,8 +191,10 @@ extension SQLiteStore {
 }
 
 extension UInt8 {
-    /// Whether a byte of a text is in JSON as it is.
-    fileprivate var isPlainInJSON: Bool { self >= 0x20 && self != 0x7F && !#""\"#.utf8.contains(self) }
+    /// Whether it is a letter or a digit of ASCII.
+    fileprivate var isLetterOrDigit: Bool {
+        (0x30...0x39).contains(self) || (0x61...0x7A).contains(lowercased)
+    }
 
     /// A letter of ASCII as a small letter. SQLite's `lower` changes no others.
     fileprivate var lowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
