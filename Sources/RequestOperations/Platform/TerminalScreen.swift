@@ -1,8 +1,7 @@
 /// A terminal, or a file in place of one: messages, and below them some rows that are drawn anew in place.
 ///
-/// An error of the terminal itself cannot be reported, so it is not. After such an error nothing more is written. It can be
-/// used from any thread.
-// Unchecked: `rows` and `isLost` are used only on `queue`.
+/// After an error of the terminal nothing more is written: see ``failure``. It can be used from any thread.
+// Unchecked: `rows` and `lost` are used only on `queue`.
 package final class TerminalScreen: @unchecked Sendable {
     /// Whether rows can be drawn in place.
     package let isTerminal: Bool
@@ -11,7 +10,7 @@ package final class TerminalScreen: @unchecked Sendable {
     private let writer: PatientWriter
     private let queue = DispatchQueue(label: "RequestOperations.TerminalScreen")
     private var rows = DrawnRows()
-    private var isLost = false
+    private var lost: PatientWriter.Failure?
 
     /// Makes a screen on a descriptor.
     ///
@@ -33,6 +32,9 @@ package final class TerminalScreen: @unchecked Sendable {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
+    /// Why nothing more is written; `nil` as long as the terminal takes text.
+    package var failure: PatientWriter.Failure? { queue.sync { lost } }
+
     /// From now on, waits at most one second for a reader.
     package func hurry() {
         writer.hurry()
@@ -43,7 +45,8 @@ package final class TerminalScreen: @unchecked Sendable {
         queue.sync { write(rows.clear() + text) }
     }
 
-    /// Draws rows over the former ones, as many as the terminal has room for. It does nothing if it would have to wait, since the next drawing comes soon.
+    /// Draws rows over the former ones, as many as the terminal has room for. It does nothing if it would have to wait, since
+    /// the next drawing comes soon. A row that is longer than a line of the terminal breaks the picture.
     package func draw(_ newRows: [String]) {
         queue.sync {
             guard writer.isReady else { return }
@@ -57,8 +60,8 @@ package final class TerminalScreen: @unchecked Sendable {
     }
 
     private func write(_ text: String) {
-        guard !isLost, !text.isEmpty else { return }
-        isLost = writer.write(Data(text.utf8)) != nil
+        guard lost == nil, !text.isEmpty else { return }
+        lost = writer.write(Data(text.utf8))
     }
 }
 

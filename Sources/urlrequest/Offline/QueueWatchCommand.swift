@@ -9,14 +9,15 @@
             commandName: "watch",
             abstract: "Shows a queue as it changes: its states, lanes, hosts and rates.",
             discussion: """
-                A terminal shows one picture, which is drawn anew at most four times a second. Elsewhere a line is printed \
-                after a change, at most once a second. Nothing is sent. It goes on until Ctrl-C.
+                A terminal shows one picture, which is drawn anew at most four times a second. Elsewhere a line is \
+                printed after a change, at most once a second. Nothing is sent. It goes on until Ctrl-C.
 
-                The first call for a queue makes indices in its database, and from then on the queue also counts deliveries \
-                and failures by the minute.
+                The first call for a queue makes indices in its database, and from then on the queue also counts \
+                deliveries and failures by the minute.
 
-                Exit status: with --until-empty 0 the queue is empty, 1 it is empty but for dead letters; 1 the queue failed; \
-                2 it could not be opened; 141 standard output was closed; 143 after SIGTERM, 130 after Ctrl-C.
+                Exit status: with --until-empty 0 the queue is empty, 1 it is empty but for dead letters; 1 the queue or \
+                standard output failed; 2 it could not be opened; 141 standard output was closed; 143 after SIGTERM, 130 \
+                after Ctrl-C.
                 """)
 
         @OptionGroup var queue: QueueArguments
@@ -43,21 +44,26 @@
 
         /// Shows the queue after each change. Returns the counts when it is empty.
         private static func look(at queue: OfflineRequestQueue, untilEmpty: Bool) async throws -> OfflineCounts {
-            let terminal = Console(STDOUT_FILENO)
+            let terminal = TerminalScreen(STDOUT_FILENO)
             let step: Duration = terminal.isTerminal ? .milliseconds(250) : .seconds(1)
             var last: (version: StoreVersion, text: String)?
-            var (height, silence) = (0, Duration.zero)
+            var silence = Duration.zero
+            var picture: [String] = []
+            // The last picture stays, as much as the terminal takes within a second.
+            defer {
+                terminal.hurry()
+                if !picture.isEmpty { terminal.print(picture.joined(separator: "\n") + "\n") }
+            }
             while true {
                 let version = try await queue.storeVersion()
                 // Waits end, and rates change, without a change of the store.
                 if version != last?.version || silence >= .seconds(5) {
                     let overview = try await queue.overview()
                     if terminal.isTerminal {
-                        let lines = overview.picture(of: queue.name).map { String($0.prefix(terminal.width - 1)) }
-                        let up = height > 0 ? "\r\u{1B}[\(height)A" : ""
-                        let picture = lines.map { "\($0)\u{1B}[K\n" }.joined()
-                        try StandardOutput.write(Data("\(up)\(picture)\u{1B}[J".utf8))
-                        height = lines.count
+                        let width = terminal.size.width - 1
+                        picture = overview.picture(of: queue.name).map { String($0.prefix(width)) }
+                        terminal.draw(picture)
+                        if let failure = terminal.failure { throw failure }
                     } else if overview.line != last?.text {
                         try StandardOutput.print(overview.line)
                     }
@@ -96,10 +102,7 @@
                 lines += shown.map { group in
                     let count = group.count > Self.mostCounted ? "\(Self.mostCounted)+" : "\(group.count)"
                     let indent = String(repeating: " ", count: max(8 - count.count, 1))
-                    // A host without a port ends with the colon before it.
-                    let isPortless = title == "hosts" && group.name.hasSuffix(":")
-                    let name = lineText(String(group.name.dropLast(isPortless ? 1 : 0)))
-                    return "\(indent)\(count)  \(name.isEmpty ? none : name)"
+                    return "\(indent)\(count)  \(group.name.isEmpty ? none : lineText(group.name))"
                 }
                 if groups.count > shown.count { lines.append("       and more") }
             }

@@ -39,7 +39,23 @@
                 first.contains("1 pending") && first.contains(#"1  "a\u001b[31mb""#) && !first.contains("\u{1B}[31m"))
             _ = try await place.run("add", "http://b.example/1")
             let second = await terminal.text(upTo: "2 pending")
-            #expect(second.contains("\r\u{1B}["))
+            #expect(second.contains("\u{1B}[8F"))
+            watch.send(SIGTERM)
+            #expect(try await watch.end().status == 143)
+        }
+
+        @Test func `A picture with more rows than the terminal shows its beginning, in place`() async throws {
+            let lines = (1...10).map { #"{"url": "http://\#($0).example/", "lane": "\#($0)"}"# }
+            _ = try await place.run("add", "--input", "-", input: lines.joined(separator: "\n"))
+            // It has 24 rows.
+            let terminal = try Terminal()
+            let watch = try RunningTool(
+                ["queue", "watch", "--queue", "q", "--directory", place.directory], environment: ["TERM": "xterm"],
+                errors: terminal.slave, after: "exec >&2")
+            _ = await terminal.text(upTo: "hosts:")
+            _ = try await place.run("add", "http://11.example/", "--lane", "11")
+            let text = await terminal.text(upTo: "11 pending")
+            #expect(text.contains("\u{1B}[22F") && text.components(separatedBy: "\n").count <= 46)
             watch.send(SIGTERM)
             #expect(try await watch.end().status == 143)
         }

@@ -13,18 +13,33 @@ import Testing
         #expect(await output.whole == moreThanAPipeHolds)
     }
 
-    @Test func `A screen that was hurried gives up a reader that does not read`() {
+    @Test func `A screen that was hurried gives up a reader that does not read`() async {
         let screen = TerminalScreen(pipe.fileHandleForWriting.fileDescriptor)
         screen.hurry()
         screen.print(moreThanAPipeHolds)
         screen.print("and no more")
+        #expect(screen.failure == .stalled)
+        let text = await written
+        #expect(!text.isEmpty && text.count < moreThanAPipeHolds.count && moreThanAPipeHolds.hasPrefix(text))
     }
 
-    @Test func `A row that would have to wait is not drawn`() {
+    @Test func `A row that would have to wait is not drawn`() async {
         let screen = TerminalScreen(pipe.fileHandleForWriting.fileDescriptor)
         screen.hurry()
         screen.print(moreThanAPipeHolds)
-        TerminalScreen(pipe.fileHandleForWriting.fileDescriptor).draw(["the next one comes soon"])
+        let second = TerminalScreen(pipe.fileHandleForWriting.fileDescriptor)
+        second.draw(["the next one comes soon"])
+        #expect(second.failure == nil)
+        #expect(await moreThanAPipeHolds.hasPrefix(written))
+    }
+
+    /// All that was written, at the end.
+    private var written: String {
+        get async {
+            let output = CapturedOutput(of: pipe.fileHandleForReading)
+            try? pipe.fileHandleForWriting.close()
+            return await output.whole
+        }
     }
 
     private let moreThanAPipeHolds = String(repeating: "A line of which there are many.\n", count: 10_000)
