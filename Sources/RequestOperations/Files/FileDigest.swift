@@ -112,7 +112,7 @@ extension Data {
     }
 
     /// The bytes in hexadecimal digits of lower case.
-    var hexadecimal: String {
+    package var hexadecimal: String {
         map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

@@ -48,31 +48,43 @@
                     name: name, directory: directory.map { URL(fileURLWithPath: $0, isDirectory: true) },
                     configuration: configuration)
             } catch {
-                Console().print("urlrequest: the queue \(name) cannot be opened: \(errorText(error))\n")
+                TerminalScreen().print("urlrequest: the queue \(name) cannot be opened: \(errorText(error))\n")
                 throw ExitCode(ExitStatus.unusable)
             }
         }
 
-        /// Opens the queue, does something with it, and closes it. An error of the queue is printed.
+        /// Opens the queue, does something with it, and closes it. Errors of the queue and what it recovers are printed.
         func use(_ body: (OfflineRequestQueue) async throws -> Void) async throws {
             let queue = try await open()
-            let recoveries = Self.printRecoveries(of: queue.events)
+            let printing = Self.printTroubles(of: queue.events)
             let result: Result<Void, any Error>
             do { result = .success(try await body(queue)) } catch { result = .failure(error) }
             await queue.close()
-            await recoveries.value
+            await printing.value
             do { try result.get() } catch let error as OfflineQueueError {
-                Console().print("urlrequest: \(error)\n")
+                TerminalScreen().print("urlrequest: \(error)\n")
                 throw ExitCode(ExitStatus.failure)
             }
         }
 
-        /// Says what was done about a damage. The queue tells it only once, to the command that finds it.
-        private static func printRecoveries(of events: AsyncStream<OfflineEvent>) -> Task<Void, Never> {
+        private static func printTroubles(of events: AsyncStream<OfflineEvent>) -> Task<Void, Never> {
             Task {
-                for await case .recovered(let recovery) in events {
-                    Console().print("urlrequest: \(recovery.summary)\n")
+                for await event in events {
+                    if let trouble = event.trouble { TerminalScreen().print("urlrequest: \(trouble)\n") }
                 }
+            }
+        }
+    }
+
+    extension OfflineEvent {
+        /// What is wrong with the store, or with the right to send; `nil` for other events. The queue says what it did about a
+        /// damage only once, to the command that finds it.
+        var trouble: String? {
+            switch self {
+            case .recovered(let recovery): recovery.summary
+            case .storeFailed(let error): "\(error)"
+            case .leaseLost: "another process sends now"
+            default: nil
             }
         }
     }
@@ -135,7 +147,7 @@
                 if all { try await queue.enumerate(RecordFilter([.dead])) { record, _ in ids.append(record.id) } }
                 var isComplete = true
                 for id in ids where try await !queue.retry(id) {
-                    Console().print("urlrequest: \(id) is no dead letter\n")
+                    TerminalScreen().print("urlrequest: \(id) is no dead letter\n")
                     isComplete = false
                 }
                 if !isComplete { throw ExitCode(ExitStatus.failure) }

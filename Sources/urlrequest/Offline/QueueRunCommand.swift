@@ -35,7 +35,7 @@
         func run() async throws {
             let reports: Reports
             do { reports = try self.reports.reports() } catch let error as UnusableInput {
-                Console().print("urlrequest: \(error.reason)\n")
+                TerminalScreen().print("urlrequest: \(error.reason)\n")
                 throw ExitCode(ExitStatus.unusable)
             }
             let queue = try await queue.open {
@@ -64,17 +64,17 @@
             }
             let status: Int32
             do { status = try await queue.counts.dead == 0 ? ExitStatus.success : ExitStatus.failure } catch {
-                Console().print("urlrequest: \(error)\n")
+                TerminalScreen().print("urlrequest: \(error)\n")
                 status = ExitStatus.unusable
             }
             draining.cancel()
             await queue.close(finishing: true)
             await printing.value
-            let isWhole = reports.write { Console().print("urlrequest: \($0)\n") }
+            let isWhole = reports.write { TerminalScreen().print("urlrequest: \($0)\n") }
             watch.end()
             if let signal { throw ExitCode(ExitStatus.signal(signal)) }
             if let error = await draining.value {
-                Console().print("urlrequest: \(error)\n")
+                TerminalScreen().print("urlrequest: \(error)\n")
                 throw ExitCode(ExitStatus.unusable)
             }
             throw ExitCode(status == ExitStatus.success && !isWhole ? ExitStatus.failure : status)
@@ -95,16 +95,13 @@
                             hasReader = false
                             _ = StandardOutput.tell(of: error)
                         }
-                    case .recovered(let recovery): Console().print("urlrequest: \(recovery.summary)\n")
-                    case .storeFailed(let error): Console().print("urlrequest: \(error)\n")
-                    case .missed(let count): Console().print("urlrequest: \(count) events were not printed\n")
+                    case .missed(let count): TerminalScreen().print("urlrequest: \(count) events were not printed\n")
                     case .waits(let id, _, let failure):
                         // While nothing can be sent, as without a free file descriptor, there are no other lines.
                         if let lastTold, ContinuousClock.now - lastTold < .seconds(60) { continue }
                         lastTold = .now
-                        Console().print("urlrequest: \(id) waits: \(lineText(failure))\n")
-                    case .leaseLost: Console().print("urlrequest: another process sends now\n")
-                    default: break
+                        TerminalScreen().print("urlrequest: \(id) waits: \(lineText(failure))\n")
+                    default: if let trouble = event.trouble { TerminalScreen().print("urlrequest: \(trouble)\n") }
                     }
                 }
             }

@@ -2,7 +2,7 @@
     import OfflineRequests
     import RequestOperations
 
-    /// A change of many records, one at a time. It goes on when the browser is gone.
+    /// A change of many records. One change runs at a time. It goes on when the browser is gone.
     final class BulkChange: Sendable {
         enum Verb: String, Sendable, Encodable {
             case retry
@@ -12,7 +12,7 @@
         /// Which records are changed.
         enum Target: Sendable {
             case ids([OfflineRecord.ID])
-            /// All that a list shows. Records that are added meanwhile stay as they are.
+            /// All that match. Records that are newer than ``RecordQuery/before`` stay as they are.
             case query(RecordQuery)
         }
 
@@ -60,6 +60,8 @@
         private func run(_ verb: Verb, _ target: Target, in queue: OfflineRequestQueue) async throws {
             switch target {
             case .ids(let ids): try await change(ids, verb, in: queue)
+            case .query(let query) where verb == .remove && query.host == nil && query.text == nil:
+                try await removeAll(query, in: queue)
             case .query(var query):
                 query.limit = 500
                 if verb == .retry { query.filter.kinds.formIntersection([.dead]) }
@@ -68,6 +70,17 @@
                     try await change(page.records.map(\.id), verb, in: queue)
                     query.before = page.next
                 } while query.before != nil
+            }
+        }
+
+        /// Each transaction finds and removes its records, so another process cannot change them between.
+        private func removeAll(_ query: RecordQuery, in queue: OfflineRequestQueue) async throws {
+            let last = OfflineRecord.ID(rawValue: (query.before?.rawValue ?? .max) - 1)
+            while true {
+                try Task.checkCancellation()
+                let removed = try await queue.removeSome(query.filter, upTo: last)
+                guard removed > 0 else { return }
+                state.withLock { $0.progress?.done += removed }
             }
         }
 

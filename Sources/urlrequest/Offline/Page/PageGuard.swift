@@ -4,62 +4,66 @@
 
     /// Decides whether a request may use the page of a queue. Only a browser that has opened the printed address may.
     ///
-    /// Other programs and other users of the machine do not know the token. A page from elsewhere in the same browser has another
-    /// origin, or another host if its name was made to lead here (DNS rebinding).
+    /// Other programs and other users of the machine do not know the token. A page from elsewhere in the same browser has
+    /// another origin, or another host if its name was made to lead here (DNS rebinding).
+    ///
+    /// A browser sends a cookie to every port of a host (RFC 6265, section 8.5), but only below the path of the cookie. So all is
+    /// below a random path: a browser that asks another server on 127.0.0.1 does not send it the token.
     struct PageGuard: Sendable {
         enum Verdict: Equatable {
-            case allowed
+            /// The rest of the path, after the random part.
+            case allowed(path: String)
             /// The token was right. The browser gets it as a cookie, and goes to the address without it.
-            case welcome(cookie: String)
+            case welcome(cookie: String, address: String)
             case refused(String)
         }
 
         /// The port that the page is served on.
         let port: UInt16
-        /// 256 random bits in hexadecimal digits.
-        let token: String
+        /// Random digits that a request proves that it may use the page with.
+        let token = Self.randomDigits()
+        /// The path of the page, which begins and ends with a slash.
+        let folder = "/\(Self.randomDigits())/"
 
-        /// A new token.
-        static func newToken() -> String {
+        /// 256 random bits in hexadecimal digits.
+        private static func randomDigits() -> String {
             var generator = SystemRandomNumberGenerator()
-            return (0..<32).map { _ in
-                let digits = String(generator.next() as UInt8, radix: 16)
-                return digits.count < 2 ? "0" + digits : digits
-            }.joined()
+            return Data((0..<32).map { _ in generator.next() }).hexadecimal
         }
 
-        /// The address to open.
-        var address: String { "http://127.0.0.1:\(port)/?token=\(token)" }
+        private var host: String { "127.0.0.1:\(port)" }
 
-        /// A browser sends its cookies to all ports of a host, so the name says which port.
-        private var cookie: String { "queue-\(port)" }
+        /// The address to open.
+        var address: String { "http://\(host)\(folder)?token=\(token)" }
 
         func verdict(on request: HTTPRequest) -> Verdict {
-            guard let host = request.headers[.host]?.lowercased(),
-                host == "127.0.0.1:\(port)" || host == "localhost:\(port)"
-            else { return .refused("This is not the host of the page.") }
+            guard request.headers[.host] == host else { return .refused("This is not the host of the page.") }
             switch request.headers[HTTPHeader("Origin")] {
             case "http://\(host)": break
             // Browsers leave it out where nothing can be changed.
             case nil where request.method == .GET: break
             default: return .refused("The request does not come from the page.")
             }
-            if request.method == .GET, request.path == "/", let given = request.query["token"] {
+            let stranger = Verdict.refused("Open the address that urlrequest queue serve has printed.")
+            // As it was sent: the other form of the path has no slash at its end.
+            let sent = request.target.path()
+            guard sent.hasPrefix(folder) else { return stranger }
+            let path = String(sent.dropFirst(folder.count))
+            if request.method == .GET, path.isEmpty, let given = request.query["token"] {
                 guard isToken(given) else { return .refused("The token is wrong.") }
-                return .welcome(cookie: "\(cookie)=\(token); Path=/; HttpOnly; SameSite=Strict")
+                let cookie = "token=\(token); Path=\(folder); HttpOnly; SameSite=Strict"
+                return .welcome(cookie: cookie, address: folder)
             }
             let cookies = request.headers[.cookie]?.split(separator: ";") ?? []
             let isKnown = cookies.contains { pair in
                 let parts = pair.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
-                return parts.count == 2 && parts[0] == cookie && isToken(parts[1])
+                return parts.count == 2 && parts[0] == "token" && isToken(parts[1])
             }
-            return isKnown ? .allowed : .refused("Open the address that urlrequest queue serve has printed.")
+            return isKnown ? .allowed(path: path) : stranger
         }
 
-        /// The time does not depend on how much of the token is right.
         private func isToken(_ text: String) -> Bool {
-            let (given, right) = (Array(text.utf8), Array(token.utf8))
-            return given.count == right.count && zip(given, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+            Data(text.utf8).isSameInConstantTime(as: Data(token.utf8))
         }
     }
 #endif

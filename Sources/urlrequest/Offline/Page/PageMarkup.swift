@@ -9,8 +9,8 @@
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <title>Queue</title>
             <link rel="icon" href="data:,">
-            <link rel="stylesheet" href="/page.css">
-            <script src="/page.js" defer></script>
+            <link rel="stylesheet" href="page.css">
+            <script src="page.js" defer></script>
             </head>
             <body>
             <header>
@@ -70,7 +70,6 @@
             </dialog>
             </body>
             </html>
-
             """
 
         /// The look of the reports of a run.
@@ -125,7 +124,6 @@
             dt{color:var(--dim)}dd{margin:0;overflow-wrap:anywhere}
             pre{background:var(--box);border-radius:.25rem;padding:.5rem;white-space:pre-wrap;overflow-wrap:anywhere;margin:.5rem 0}
             @media(max-width:30rem){dl{display:block}dd{margin-bottom:.5rem}.actions button{flex:1 1 auto}}
-
             """
     }
 #endif

@@ -10,6 +10,8 @@
             const filter = {state: undefined, lane: undefined, host: undefined, text: undefined};
             const rows = new Map();
             let next = null, isLong = false, isBusy = false, generation = 0, live = null;
+            // The id of the newest record that the list shows. `null` until it is there, and if it is empty.
+            let newest = null;
 
             function make(tag, properties, ...children) {
               const element = Object.assign(document.createElement(tag), properties);
@@ -44,15 +46,17 @@
               isBusy = true;
               try {
                 do {
-                  const page = await ask("/records?" + parameters({before}));
+                  const page = await ask("records?" + parameters({before}));
                   if (mine !== generation) return;
                   found.push(...page.records);
                   before = page.next;
                   looked += page.looked;
                   // A look ends after some thousand records. A rare text takes many.
-                  if (before && found.length < pageSize) $("found").textContent = `Searching: ${number(looked)} looked at, ${number(found.length)} found`;
+                  if (before && found.length < pageSize)
+                    $("found").textContent = `Searching: ${number(looked)} looked at, ${number(found.length)} found`;
                 } while (before && found.length < pageSize);
                 next = before;
+                if (!isMore) newest = found[0]?.id ?? null;
                 isLong = isMore || looked > 10000;
                 show(found, isMore);
               } finally {
@@ -75,7 +79,8 @@
                 if (row === place) place = place.nextElementSibling; else list.insertBefore(row, place);
               }
               $("more").hidden = !next;
-              $("found").textContent = rows.size === 0 ? "No record matches." : `${records(rows.size)} shown${next ? ", and there are more" : ""}, newest first.`;
+              $("found").textContent = rows.size === 0 ? "No record matches."
+                : `${records(rows.size)} shown${next ? ", and there are more" : ""}, newest first.`;
               select();
             }
 
@@ -87,7 +92,8 @@
 
             function fill(row, record) {
               const facts = ["#" + record.id, record.state];
-              if (record.attempts) facts.push(record.attempts === 1 ? "1 failed attempt" : number(record.attempts) + " failed attempts");
+              if (record.attempts === 1) facts.push("1 failed attempt");
+              if (record.attempts > 1) facts.push(number(record.attempts) + " failed attempts");
               if (record.lane) facts.push("lane " + record.lane);
               if (record.failure && record.kind !== "dead") facts.push(record.failure);
               row.className = record.kind;
@@ -107,18 +113,19 @@
 
             let opened = null;
             async function openRecord(id, showsBody) {
-              const record = await ask(`/record?id=${id}${showsBody ? "&show=body" : ""}`);
+              const record = await ask(`record?id=${id}${showsBody ? "&show=body" : ""}`);
               opened = {id, ...record};
               $("record-title").textContent = "Record " + id;
               const list = make("dl", {});
-              for (const [name, value] of record.facts) list.append(make("dt", {textContent: name}), make("dd", {textContent: value}));
+              for (const [name, value] of record.facts)
+                list.append(make("dt", {textContent: name}), make("dd", {textContent: value}));
               $("facts").replaceChildren(list);
               if (record.body !== undefined) $("facts").append(make("pre", {textContent: record.body}));
               const isThere = record.kind !== "ended";
               $("record-retry").hidden = record.kind !== "dead";
               $("record-remove").hidden = $("record-lane").hidden = !isThere;
               $("record-host").hidden = !record.host;
-              $("record-body").hidden = !isThere || record.bodySize === 0 || Boolean(showsBody);
+              $("record-body").hidden = !isThere || !record.hasShortBody || Boolean(showsBody);
               if (!$("record").open) $("record").showModal();
               if (showsBody) $("facts").focus();
             }
@@ -139,7 +146,13 @@
               if (question && !await confirmed(question, title)) return;
               if (verb === "remove" || target.ids?.includes(opened?.id)) $("record").close();
               $("change").textContent = verb === "retry" ? "Retrying…" : "Removing…";
-              await ask("/" + verb, target);
+              await ask(verb, target);
+            }
+
+            // All that match. What the list did not show because it is newer stays as it is.
+            async function changeMatching(verb, question) {
+              if (newest === null) throw new Error("The list shows no record.");
+              await change(verb, {...filter, before: String(BigInt(newest) + 1n)}, question);
             }
 
             function matching() {
@@ -153,7 +166,7 @@
 
             // Filters and the live state
 
-            const hostName = host => host ? host.replace(/:$/, "") : "(messages)";
+            const hostName = host => host || "(messages)";
             function options(select, groups, value, any, name) {
               const shown = groups.map(group => [group.name, `${name(group.name)} (${counted(group.count)})`]);
               if (value !== undefined && !groups.some(group => group.name === value)) shown.push([value, name(value)]);
@@ -172,7 +185,8 @@
               $(id).replaceChildren(...values.map((value, index) => {
                 const bar = document.createElementNS("http://www.w3.org/2000/svg", "rect");
                 const height = 96 * value / most;
-                for (const [name, attribute] of Object.entries({x: index, y: 100 - height, width: 0.85, height})) bar.setAttribute(name, attribute);
+                const attributes = {x: index, y: 100 - height, width: 0.85, height};
+                for (const [name, value] of Object.entries(attributes)) bar.setAttribute(name, value);
                 return bar;
               }));
             }
@@ -180,7 +194,8 @@
             function update() {
               document.title = "Queue " + live.name;
               $("name").textContent = live.name;
-              $("sending").textContent = live.isPaused ? "This page only looks; it sends nothing." : "The process of this page delivers.";
+              $("sending").textContent = live.isPaused ? "This page only looks; it sends nothing."
+                : "The process of this page delivers, if no other process does.";
               $("send").hidden = false;
               $("send").textContent = live.isPaused ? "Deliver" : "Pause";
               if (!$("states").children.length) $("states").append(...Object.entries(states).map(([state, title]) => {
@@ -207,12 +222,13 @@
 
             async function apply(values) {
               Object.assign(filter, values);
+              newest = null;
               for (const row of rows.values()) row.querySelector("input").checked = false;
               update();
               await load(false);
             }
 
-            const events = new EventSource("/events");
+            const events = new EventSource("events");
             events.onmessage = attempt(async event => {
               const isFirst = !live;
               live = JSON.parse(event.data);
@@ -229,8 +245,8 @@
             };
             for (const name of ["lane", "host"])
               $(name).onchange = attempt(() => apply({[name]: $(name).value ? $(name).value.slice(1) : undefined}));
-            $("send").onclick = attempt(() => ask(live.isPaused ? "/resume" : "/pause", {}));
-            $("stop").onclick = attempt(() => ask("/stop", {}));
+            $("send").onclick = attempt(() => ask(live.isPaused ? "resume" : "pause", {}));
+            $("stop").onclick = attempt(() => ask("stop", {}));
             $("more").onclick = attempt(() => load(true));
             $("all").onchange = () => {
               for (const row of rows.values()) row.querySelector("input").checked = $("all").checked;
@@ -242,20 +258,21 @@
             });
             $("remove-selected").onclick = attempt(() => {
               const ids = selected();
-              return change("remove", {ids}, `Remove ${records(ids.length)}? ${ids.length === 1 ? "It is" : "They are"} not sent afterwards.`);
+              const they = ids.length === 1 ? "It is" : "They are";
+              return change("remove", {ids}, `Remove ${records(ids.length)}? ${they} not sent afterwards.`);
             });
-            $("retry-matching").onclick = attempt(() => change("retry", filter, `Retry the dead letters among ${matching()}?`));
+            $("retry-matching").onclick = attempt(() => changeMatching("retry", `Retry the dead letters among ${matching()}?`));
             $("remove-matching").onclick = attempt(() =>
-              change("remove", filter, `Remove ${matching()}? They are not sent afterwards. What is added from now on stays.`));
+              changeMatching("remove", `Remove ${matching()}? They are not sent afterwards. Newer records stay.`));
             $("record-close").onclick = () => $("record").close();
             $("record-body").onclick = attempt(() => openRecord(opened.id, true));
             $("record-retry").onclick = attempt(() => change("retry", {ids: [opened.id]}));
-            $("record-remove").onclick = attempt(() => change("remove", {ids: [opened.id]}, `Remove record ${opened.id}? It is not sent afterwards.`));
+            $("record-remove").onclick = attempt(() =>
+              change("remove", {ids: [opened.id]}, `Remove record ${opened.id}? It is not sent afterwards.`));
             for (const name of ["lane", "host"]) $("record-" + name).onclick = attempt(() => {
               $("record").close();
               return apply({[name]: opened[name]});
             });
-
             """#
     }
 #endif

@@ -12,15 +12,15 @@
         func handleRequest(_ request: HTTPRequest) async -> HTTPResponse {
             var response: HTTPResponse
             switch access.verdict(on: request) {
-            case .allowed:
-                do { response = try await answer(request) } catch let error as UnusableInput {
+            case .allowed(let path):
+                do { response = try await answer(request, at: path) } catch let error as UnusableInput {
                     response = .text(.badRequest, error.reason)
                 } catch {
                     response = .text(.internalServerError, errorText(error))
                 }
-            case .welcome(let cookie):
+            case .welcome(let cookie, let address):
                 response = HTTPResponse(
-                    statusCode: .seeOther, headers: HTTPHeaders([.location: "/", .setCookie: cookie]))
+                    statusCode: .seeOther, headers: HTTPHeaders([.location: address, .setCookie: cookie]))
             case .refused(let reason): response = .text(.forbidden, reason)
             }
             for (name, value) in Self.fields { response.headers[HTTPHeader(name)] = value }
@@ -31,29 +31,29 @@
         private static let fields = [
             "Cache-Control": "no-store",
             "Content-Security-Policy": """
-            default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; \
-            form-action 'none'; frame-ancestors 'none'
+            default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
+            base-uri 'none'; form-action 'none'; frame-ancestors 'none'
             """,
             "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
             "Referrer-Policy": "same-origin", "X-Content-Type-Options": "nosniff",
         ]
 
-        private func answer(_ request: HTTPRequest) async throws -> HTTPResponse {
-            switch (request.method, request.path) {
-            case (.GET, "/"): return .content(Self.markup, "text/html; charset=utf-8")
-            case (.GET, "/page.css"): return .content(Self.style, "text/css; charset=utf-8")
-            case (.GET, "/page.js"): return .content(Self.script, "text/javascript; charset=utf-8")
-            case (.GET, "/records"): return try await list(Selection(request.query))
-            case (.GET, "/record"): return try await show(request.query)
-            case (.GET, "/events"):
+        private func answer(_ request: HTTPRequest, at path: String) async throws -> HTTPResponse {
+            switch (request.method, path) {
+            case (.GET, ""): return .text(.ok, Self.markup, "text/html")
+            case (.GET, "page.css"): return .text(.ok, Self.style, "text/css")
+            case (.GET, "page.js"): return .text(.ok, Self.script, "text/javascript")
+            case (.GET, "records"): return try await list(Selection(request.query))
+            case (.GET, "record"): return try await show(request.query)
+            case (.GET, "events"):
                 return HTTPResponse(
                     statusCode: .ok, headers: [.contentType: "text/event-stream"],
                     body: HTTPBodySequence(from: LiveEvents(page: self)))
-            case (.POST, "/pause"): queue.pause()
-            case (.POST, "/resume"): queue.resume()
-            case (.POST, "/stop"): change.stop()
-            case (.POST, "/retry"): return try await begin(.retry, request)
-            case (.POST, "/remove"): return try await begin(.remove, request)
+            case (.POST, "pause"): queue.pause()
+            case (.POST, "resume"): queue.resume()
+            case (.POST, "stop"): change.stop()
+            case (.POST, "retry"): return try await begin(.retry, request)
+            case (.POST, "remove"): return try await begin(.remove, request)
             default: return .text(.notFound, "There is nothing here.")
             }
             return HTTPResponse(statusCode: .accepted)
@@ -82,24 +82,15 @@
         }
 
         private struct List: Encodable {
-            var records: [Row]
+            let records: [Row]
             let next: String?
             let looked: Int
         }
 
         private func list(_ selection: Selection) async throws -> HTTPResponse {
-            let query = try selection.query()
-            let page = try await queue.page(query)
-            var records = page.records
-            // A number can be an id.
-            if query.before == nil, let id = query.text.flatMap(Int64.init).map(OfflineRecord.ID.init(rawValue:)),
-                let record = try await queue.record(id)
-            {
-                records.removeAll { $0.id == id }
-                records.insert(record, at: 0)
-            }
+            let page = try await queue.page(try selection.query())
             return try .json(
-                List(records: records.map(Row.init), next: page.next.map { "\($0)" }, looked: page.looked))
+                List(records: page.records.map(Row.init), next: page.next.map { "\($0)" }, looked: page.looked))
         }
 
         private struct Details: Encodable {
@@ -107,12 +98,12 @@
             let facts: [[String]]
             var lane: String?
             var host: String?
-            var bodySize: Int64 = 0
+            var hasShortBody = false
             var body: String?
         }
 
-        /// The most bytes of a body that are shown.
-        private static let mostBody = 256 << 10
+        /// A longer body is not shown. In bytes.
+        private static let longestBody: Int64 = 256 << 10
 
         private func show(_ query: [HTTPRequest.QueryItem]) async throws -> HTTPResponse {
             let id = try QueueValue.id(query["id"] ?? "")
@@ -124,21 +115,27 @@
                     return .text(.notFound, "There is no such record.")
                 }
             }
+            var facts = record.facts.map { [$0.name, $0.value] }
+            if record.bodySize > Self.longestBody {
+                facts.append(["body here", "too long, queue show --body prints it"])
+            }
             var details = Details(
-                kind: "\(record.state.kind)", facts: record.facts.map { [$0.name, $0.value] }, lane: record.lane ?? "",
-                host: record.host, bodySize: record.bodySize)
-            if query["show"] == "body", let body = try await queue.body(of: id) {
-                let isCut = body.count > Self.mostBody
-                details.body =
-                    String(decoding: body.prefix(Self.mostBody), as: UTF8.self)
-                    + (isCut ? "\n(The first \(Self.mostBody) of \(body.count) bytes.)" : "")
+                kind: "\(record.state.kind)", facts: facts, lane: record.lane ?? "",
+                host: record.host,
+                hasShortBody: (1...Self.longestBody).contains(record.bodySize))
+            if query["show"] == "body" {
+                guard record.bodySize <= Self.longestBody else {
+                    throw UnusableInput("the body is too long for the page: urlrequest queue show --body prints it")
+                }
+                details.body = try await queue.body(of: id).map { String(decoding: $0, as: UTF8.self) }
             }
             return try .json(details)
         }
 
         // MARK: Changing
 
-        /// The records that a list shows, or the given ones.
+        /// The records that match, or the given ones. A list begins before an id, and so does a change: the page sends the one
+        /// after the newest that it shows.
         private struct Selection: Decodable {
             var ids: [String]?
             var state: String?
@@ -162,9 +159,10 @@
 
         private func begin(_ verb: BulkChange.Verb, _ request: HTTPRequest) async throws -> HTTPResponse {
             // An id has at most 19 digits; a list sends the selected ones of what it shows.
-            guard let length = request.bodySequence.count, length <= 1 << 20 else {
-                throw UnusableInput("the body is too long")
+            guard let length = request.bodySequence.count else {
+                throw UnusableInput("the request does not say how long its body is")
             }
+            guard length <= 1 << 20 else { throw UnusableInput("the body is too long") }
             let selection: Selection
             do { selection = try JSONDecoder().decode(Selection.self, from: try await request.bodyData) } catch {
                 throw UnusableInput("the body is not the JSON of a selection")
@@ -190,21 +188,12 @@
             Mark(version: try await queue.storeVersion(), isPaused: queue.isPaused, change: change.progress)
         }
 
-        private struct Group: Encodable {
-            let name: String
-            let count: Int
-
-            init(_ group: QueueOverview.Group) {
-                (name, count) = (group.name, group.count)
-            }
-        }
-
         private struct Live: Encodable {
             let name: String
             let counts: [String: Int]
             let mostCounted: Int
-            let lanes: [Group]
-            let hosts: [Group]
+            let lanes: [QueueOverview.Group]
+            let hosts: [QueueOverview.Group]
             let delivered: [Int]
             let failed: [Int]
             let isPaused: Bool
@@ -221,9 +210,9 @@
                     "": counts.undelivered + counts.dead, "pending": counts.pending, "waiting": counts.waiting,
                     "inFlight": counts.inFlight, "dead": counts.dead,
                 ],
-                mostCounted: QueueOverview.mostCounted, lanes: overview.lanes.map(Group.init),
-                hosts: overview.hosts.map(Group.init), delivered: overview.minutes.map(\.delivered),
-                failed: overview.minutes.map(\.failed), isPaused: queue.isPaused, change: change.progress)
+                mostCounted: QueueOverview.mostCounted, lanes: overview.lanes, hosts: overview.hosts,
+                delivered: overview.minutes.map(\.delivered), failed: overview.minutes.map(\.failed),
+                isPaused: queue.isPaused, change: change.progress)
             return try JSONEncoder().encode(live)
         }
     }
@@ -240,13 +229,11 @@
     }
 
     extension HTTPResponse {
-        fileprivate static func content(_ text: String, _ type: String) -> HTTPResponse {
-            HTTPResponse(statusCode: .ok, headers: [.contentType: type], body: Data(text.utf8))
-        }
-
-        fileprivate static func text(_ status: HTTPStatusCode, _ text: String) -> HTTPResponse {
+        fileprivate static func text(
+            _ status: HTTPStatusCode, _ text: String, _ type: String = "text/plain"
+        ) -> HTTPResponse {
             HTTPResponse(
-                statusCode: status, headers: [.contentType: "text/plain; charset=utf-8"], body: Data("\(text)\n".utf8))
+                statusCode: status, headers: [.contentType: "\(type); charset=utf-8"], body: Data("\(text)\n".utf8))
         }
 
         fileprivate static func json(_ value: some Encodable) throws -> HTTPResponse {

@@ -11,14 +11,15 @@
             commandName: "serve",
             abstract: "Shows a queue on a page for the browser of this machine.",
             discussion: """
-                Prints the address of the page, which lists, searches, retries and removes requests. The address has a secret, so \
-                treat it as a password. Only this machine can connect. Nothing is sent until you press Deliver \
+                Prints the address of the page, which lists, searches, retries and removes requests. The address has a \
+                secret, so treat it as a password. Only this machine can connect. Nothing is sent until you press Deliver \
                 on the page. The page shows no credentials, and a body only on request.
 
-                The first call for a queue makes indices in its database, and from then on the queue also counts deliveries \
-                and failures by the minute. Ctrl-C ends the page.
+                The first call for a queue makes indices in its database, and from then on the queue also counts \
+                deliveries and failures by the minute. Ctrl-C ends the page.
 
-                Exit status: 2 the queue could not be opened, or the port is taken; 143 after SIGTERM, 130 after Ctrl-C.
+                Exit status: 1 the queue failed; 2 it could not be opened, or the port is taken; 143 after SIGTERM, 130 \
+                after Ctrl-C.
                 """)
 
         @OptionGroup var queue: QueueArguments
@@ -34,15 +35,22 @@
         var port: UInt16 = 0
 
         func run() async throws {
-            let queue = try await queue.open()
-            // The indices are there before the page is.
-            _ = try await queue.overview()
+            try await queue.use { queue in
+                // The indices are there before the page is.
+                _ = try await queue.overview()
+                throw ExitCode(try await serve(queue))
+            }
+        }
+
+        /// Serves the page until a signal comes. Returns the exit status.
+        private func serve(_ queue: OfflineRequestQueue) async throws -> Int32 {
             let server = HTTPServer(
                 config: HTTPServer.Configuration(
                     address: try .inet(ip4: "127.0.0.1", port: port), timeout: 60, logger: .disabled))
             let stopped = AsyncStream<Int32?>.makeStream()
             let watch = SignalWatch(
                 first: { stopped.continuation.yield($0) }, again: { leave(ExitStatus.signal($0)) })
+            defer { watch.end() }
             let listening = Task { try await Self.port(of: server) }
             let serving = Task { () -> (any Error)? in
                 defer { stopped.continuation.yield(nil) }
@@ -54,7 +62,7 @@
             }
             var signal: Int32?
             if case .success(let port?) = await listening.result {
-                let access = PageGuard(port: port, token: PageGuard.newToken())
+                let access = PageGuard(port: port)
                 await server.appendRoute("*", to: QueuePage(queue: queue, access: access))
                 try StandardOutput.print(access.address)
                 signal = await stopped.stream.first { _ in true } ?? nil
@@ -62,11 +70,9 @@
             serving.cancel()
             if signal == nil, let error = await serving.value {
                 let reason = if case .failed(_, _, let text) = error as? SocketError { text } else { errorText(error) }
-                Console().print("urlrequest: the page cannot be served on port \(port): \(reason)\n")
+                TerminalScreen().print("urlrequest: the page cannot be served on port \(port): \(reason)\n")
             }
-            await queue.close()
-            watch.end()
-            throw ExitCode(signal.map(ExitStatus.signal) ?? ExitStatus.unusable)
+            return signal.map(ExitStatus.signal) ?? ExitStatus.unusable
         }
 
         /// The port that a server listens on, once it does.
