@@ -7,6 +7,6 @@ import RequestOperations
     Task { _exit(await Tool.runCommand(isOutputOpen: isOutputOpen)) }
     dispatchMain()
 #else
-    Console().print("swift build -c release --traits CommandLineTool --product urlrequest\n")
+    TerminalScreen().print("swift build -c release --traits CommandLineTool --product urlrequest\n")
     exit(ExitStatus.unusable)
 #endif

@@ -57,10 +57,10 @@
             await TransportChoice.shutDown(transport)
             guard !pins.isEmpty else {
                 let reason = problem.map(toolText) ?? "the chain of the server is not known"
-                Console(STDERR_FILENO).print("urlrequest: \(reason)\n")
+                TerminalScreen(STDERR_FILENO).print("urlrequest: \(reason)\n")
                 throw ExitCode(ExitStatus.failure)
             }
-            for pin in pins { Console(STDOUT_FILENO).print("\(pin)\n") }
+            for pin in pins { TerminalScreen(STDOUT_FILENO).print("\(pin)\n") }
         }
 
         /// Why there is no chain; `nil` if there is one. A server may refuse the request, but its chain was verified.

@@ -160,7 +160,7 @@
         func run() async throws {
             let settings: RunSettings
             do { settings = try makeSettings() } catch let error as UnusableInput {
-                Console().print("urlrequest: \(error.reason)\n")
+                TerminalScreen().print("urlrequest: \(error.reason)\n")
                 throw ExitCode(ExitStatus.unusable)
             }
             throw ExitCode(await RequestRun(settings).run())
@@ -171,7 +171,7 @@
             settings.urls = urls
             settings.input = try input.map(LineSource.init)
             settings.concurrency = concurrency
-            settings.lowerConcurrency(to: Descriptors.limit) { Console().print($0) }
+            settings.lowerConcurrency(to: Descriptors.limit) { TerminalScreen().print($0) }
             settings.perHost = perHost
             settings.rate = rate
             settings.retries = retries
@@ -182,7 +182,7 @@
             settings.transport = transport
             settings.connections = try connections.options(over: transport)
             if connections.insecure {
-                Console().print("urlrequest: --insecure: no certificate is checked, anybody can be the server\n")
+                TerminalScreen().print("urlrequest: --insecure: no certificate is checked, anybody can be the server\n")
             }
             settings.keepsCookies = cookies
             settings.reports = try reports.reports()

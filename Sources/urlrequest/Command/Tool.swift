@@ -43,7 +43,7 @@
         private static func report(_ error: any Error) -> Int32 {
             let code = exitCode(for: error)
             let message = fullMessage(for: error)
-            if !message.isEmpty { Console(code.isSuccess ? STDOUT_FILENO : STDERR_FILENO).print(message + "\n") }
+            if !message.isEmpty { TerminalScreen(code.isSuccess ? STDOUT_FILENO : STDERR_FILENO).print(message + "\n") }
             return code == .validationFailure ? ExitStatus.unusable : code.rawValue
         }
     }
@@ -75,7 +75,7 @@
             settings.usesProxy = false
             settings.urls = (1...requests).map { server.url("/item/\($0)").absoluteString }
             settings.format = results ? .text : nil
-            Console().print("urlrequest: \(requests) requests to a server at \(server.url), 64 in flight\n")
+            TerminalScreen().print("urlrequest: \(requests) requests to a server at \(server.url), 64 in flight\n")
             let status = await RequestRun(settings).run()
             server.stop()
             throw ExitCode(status)

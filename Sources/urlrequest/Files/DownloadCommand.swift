@@ -99,7 +99,7 @@
                 configuration = try files.configuration(connections: segments, reports)
                 requests = try urls.map(files.request)
             } catch let error as UnusableInput {
-                Console().print("urlrequest: \(error.reason)\n")
+                TerminalScreen().print("urlrequest: \(error.reason)\n")
                 throw ExitCode(ExitStatus.unusable)
             }
             // The content on a terminal and a bar would spoil each other.

@@ -13,7 +13,7 @@ final class FileRun: Sendable {
     private let showsProgress: Bool
     private let reports: Reports
     private let queue = OperationQueue()
-    private let console = Console()
+    private let console = TerminalScreen()
     private let state = Locked(State())
 
     /// Makes a run.

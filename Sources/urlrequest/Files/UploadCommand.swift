@@ -50,7 +50,7 @@
                 configuration = try files.configuration(connections: 1, reports)
                 request = try files.request(to: url)
             } catch let error as UnusableInput {
-                Console().print("urlrequest: \(error.reason)\n")
+                TerminalScreen().print("urlrequest: \(error.reason)\n")
                 throw ExitCode(ExitStatus.unusable)
             }
             let operation = operation(request, configuration)
@@ -81,7 +81,8 @@
         /// A later run can go on if the side file can be kept beside the file.
         private func resumption(of file: URL) -> UploadResumption {
             if access(file.deletingLastPathComponent().path, W_OK) == 0 { return .acrossProcesses }
-            Console().print("urlrequest: \(file.path): a later run cannot go on, because its folder is read-only\n")
+            TerminalScreen().print(
+                "urlrequest: \(file.path): a later run cannot go on, because its folder is read-only\n")
             return .betweenAttempts
         }
     }
@@ -131,7 +132,7 @@
             var options = try connections.options(over: transport)
             options.sharesConnections = count == 1
             if connections.insecure {
-                Console().print("urlrequest: --insecure: no certificate is checked, anybody can be the server\n")
+                TerminalScreen().print("urlrequest: --insecure: no certificate is checked, anybody can be the server\n")
             }
             var configuration = RequestConfiguration()
             configuration.transport = transport.transport(

@@ -51,7 +51,7 @@
                 let queue = try await queue.open()
                 status = await adder.add(url, source, to: queue)
             } catch let error as UnusableInput {
-                Console().print("urlrequest: \(error.reason)\n")
+                TerminalScreen().print("urlrequest: \(error.reason)\n")
                 throw ExitCode(ExitStatus.unusable)
             }
             throw ExitCode(status)
@@ -104,7 +104,7 @@
             await warnings.value
             guard let lost else { return progress.status }
             // Even if the reader is gone: who adds them again sends them twice.
-            Console().print(
+            TerminalScreen().print(
                 "urlrequest: \(lost.text) (requests added: \(progress.added), ids printed: \(progress.printed))\n")
             progress.fail()
             return lost == .closed ? ExitStatus.outputClosed : progress.status
@@ -121,7 +121,7 @@
                     guard let first = try await reader.next() else { return }
                     lines.append(first)
                 } catch {
-                    Console().print("urlrequest: \(source.name): \(error)\n")
+                    TerminalScreen().print("urlrequest: \(source.name): \(error)\n")
                     progress.status = ExitStatus.unusable
                     return
                 }
@@ -190,7 +190,7 @@
                 guard let request = try make() else { return }
                 id = try await add(request, to: queue)
             } catch {
-                Console().print("urlrequest: \(origin): \(errorText(error))\n")
+                TerminalScreen().print("urlrequest: \(origin): \(errorText(error))\n")
                 if error is UnusableInput { progress.status = ExitStatus.unusable } else { progress.fail() }
                 return
             }
@@ -223,8 +223,8 @@
                     switch event {
                     case .credentialsOmitted(let id, let fields):
                         let names = fields.joined(separator: ", ")
-                        Console().print("urlrequest: \(id): not stored: \(names) (--store-credentials)\n")
-                    case .recovered(let recovery): Console().print("urlrequest: \(recovery.summary)\n")
+                        TerminalScreen().print("urlrequest: \(id): not stored: \(names) (--store-credentials)\n")
+                    case .recovered(let recovery): TerminalScreen().print("urlrequest: \(recovery.summary)\n")
                     default: break
                     }
                 }

@@ -11,7 +11,7 @@ final class Reporter: @unchecked Sendable {
     private let settings: RunSettings
     private let places: OpenPlaces
     private let output = PatientWriter(to: STDOUT_FILENO)
-    private let console = Console()
+    private let console = TerminalScreen()
     private let resultsShareTerminal: Bool
     private let began = (date: Date(), instant: ContinuousClock.now)
     private let input: Locked<InputState>

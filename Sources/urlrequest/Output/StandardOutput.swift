@@ -19,7 +19,7 @@ enum StandardOutput {
     /// - Returns: The exit status.
     static func tell(of failure: PatientWriter.Failure) -> Int32 {
         guard failure != .closed else { return ExitStatus.outputClosed }
-        Console().print("urlrequest: \(failure.text)\n")
+        TerminalScreen().print("urlrequest: \(failure.text)\n")
         return ExitStatus.failure
     }
 }
@@ -34,6 +34,3 @@ extension PatientWriter.Failure {
         }
     }
 }
-
-/// Standard error by default: messages, and below them the progress of a run.
-typealias Console = TerminalScreen
