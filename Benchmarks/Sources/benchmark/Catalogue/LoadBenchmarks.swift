@@ -120,7 +120,10 @@ extension Catalogue {
         Benchmark(
             name: "recorder", title: "GETs of 1 KiB, 64 in flight, without and with a TimelineRecorder", rounds: 9,
             measures: [.rate, .cpu, .peak, .threads],
-            floors: [.ratio(.rate, of: .recordedOperation, to: .operation, .atLeast(0.9))]
+            floors: [
+                .ratio(.rate, of: .recordedOperation, to: .operation, .atLeast(0.9)),
+                .ratio(.cpu, of: .recordedOperation, to: .operation, .atMost(1.15)),
+            ]
         ) { testbed in
             try [ClientKind.operation, .recordedOperation].map { client in
                 Contender(

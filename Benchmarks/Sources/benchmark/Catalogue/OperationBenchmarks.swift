@@ -26,7 +26,7 @@ extension Catalogue {
             floors: costs + [sizeIndependence] + memory
         ) { _ in
             let (operations, leastBatches) = options.isQuick ? (20_000, 1) : (500_000, 2)
-            let contenders = sizes.map { (CostOrder.Kind.immediate, $0) } + [(.scripted, 100_000)]
+            let contenders = sizes.map { (CostOrder.Kind.immediate, $0) } + [(.heard, 100_000), (.scripted, 100_000)]
             return contenders.map { kind, size in
                 let order = CostOrder(kind: kind, operations: size, batches: max(leastBatches, operations / size))
                 return Contender(name: "\(kind)-\(size)", title: "\(kind.title), \(size)", order: .cost(order))
@@ -86,6 +86,7 @@ extension CostOrder.Kind {
         switch self {
         case .bare: "bare Operation"
         case .immediate: "URLRequestOperation"
+        case .heard: "URLRequestOperation with onEvent"
         case .scripted: "URLRequestOperation, ScriptedTransport"
         }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import RequestOperations
+import Synchronization
 
 /// `URLRequestOperation`s on a queue, in their default configuration, with a recorder if that is measured.
 final class OperationClient<Value: Sendable>: LoadClient {
@@ -9,6 +10,8 @@ final class OperationClient<Value: Sendable>: LoadClient {
     private let isExpected: @Sendable (Value) -> Bool
     private let queue: OperationQueue
     private let recorder = TimelineRecorder()
+    /// How many requests were made.
+    private let made = Atomic(0)
     /// URLSession does not tell the version on Linux.
     private var version: HTTPVersion? {
         order.client == .operationOverURLSession ? nil : order.usesHTTP2 ? .http2 : .http1_1
@@ -31,6 +34,7 @@ final class OperationClient<Value: Sendable>: LoadClient {
         let url = URL(string: "/missing", relativeTo: URL(string: order.url))!
         let operation = CountedOperation(
             URLRequest(url: url), decoder: decoder, configuration: configuration, version: version)
+        made.add(1, ordering: .relaxed)
         queue.addOperations([operation], waitUntilFinished: true)
         guard case .failure(let error as RequestError)? = operation.result, error.code == .unacceptableStatus else {
             throw BenchmarkError("a missing page gave \(String(describing: operation.result))")
@@ -38,6 +42,7 @@ final class OperationClient<Value: Sendable>: LoadClient {
     }
 
     func start(_ requests: [LoadRequest]) {
+        made.add(requests.count, ordering: .relaxed)
         queue.addOperations(requests.map(operation), waitUntilFinished: false)
     }
 
@@ -66,9 +71,9 @@ final class OperationClient<Value: Sendable>: LoadClient {
 
     func evidence() throws -> [String] {
         guard order.client == .recordedOperation else { return [try StageCounts.summary()] }
-        let requests = recorder.summary.requests
-        guard requests > 0 else { throw BenchmarkError("nothing was recorded") }
-        return [try StageCounts.summary(), "recorded: \(requests)"]
+        let (recorded, made) = (recorder.summary.requests, made.load(ordering: .relaxed))
+        guard recorded == made else { throw BenchmarkError("\(recorded) of \(made) requests were recorded") }
+        return [try StageCounts.summary(), "recorded: \(recorded)"]
     }
 }
 

@@ -11,6 +11,8 @@ struct CostOrder: Codable, Sendable {
         case bare
         /// A `URLRequestOperation` over a transport that answers at once.
         case immediate
+        /// The same with a closure for `onEvent` that does nothing.
+        case heard
         /// A `URLRequestOperation` over a `ScriptedTransport`.
         case scripted
     }
@@ -115,6 +117,7 @@ struct OperationFactory {
             ? ScriptedTransport([.body(Data("ready".utf8))], recordsRequests: false)
             : ImmediateTransport(body: Data("ready".utf8))
         configuration.transport = CountingTransport(base: transport, countDown: countDown)
+        if kind == .heard { configuration.onEvent = { _ in } }
         self.configuration = configuration
     }
 
