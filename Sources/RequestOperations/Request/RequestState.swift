@@ -301,8 +301,7 @@ struct RequestState: Sendable {
     ///   - attempt: The number of the attempt.
     ///   - moment: The time.
     mutating func follow(
-        _ redirect: URL, after head: ResponseHead? = nil, sending next: URLRequest? = nil, in attempt: Int,
-        at moment: Duration
+        _ redirect: URL, after head: ResponseHead, sending next: URLRequest, in attempt: Int, at moment: Duration
     ) -> Bool {
         let sent = elapsed(at: moment)
         return change(attempt) { [keepsExchanges] state, record in
@@ -311,6 +310,7 @@ struct RequestState: Sendable {
                 record.changeLastHop(of: state.request) { ($0.head, $0.span) = (head, span) }
                 record.hops.append(Attempt.Hop(request: next))
             }
+            record.firstSent = record.firstSent ?? record.sent
             record.sent = sent
             state.activity = .stage(.transfer)
             state.head = nil

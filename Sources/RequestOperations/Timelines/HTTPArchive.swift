@@ -1,6 +1,7 @@
 /// A report as an HTTP archive, version 1.2. Times are in milliseconds.
 ///
-/// Each attempt that was sent is an entry, and so is each earlier hop of one that was redirected. Members whose names begin with an underscore are extensions, which readers ignore.
+/// Each attempt that was sent is an entry, and so is each earlier hop of one that was redirected. Members whose names begin
+/// with an underscore are extensions, which readers ignore.
 /// The source of all names is the specification of the Web Performance Working Group (HAR 1.2).
 struct HTTPArchive: Encodable {
     struct Log: Encodable {
@@ -63,7 +64,8 @@ struct HTTPArchive: Encodable {
             for phase in phases {
                 let duration = phase.duration / .milliseconds(1)
                 switch phase.kind {
-                case .queued, .backoff, .prepare, .decode: break
+                // The earlier hops of a redirect have entries of their own.
+                case .queued, .backoff, .prepare, .redirect, .decode: break
                 case .host, .slot, .blocked: add(duration, to: &blocked)
                 case .lookup: add(duration, to: &dns)
                 case .connect: add(duration, to: &connect)
@@ -104,8 +106,10 @@ struct HTTPArchive: Encodable {
         log = Log(
             entries: report.requests.flatMap { timeline in
                 timeline.attempts.filter { $0.sent != nil }.flatMap { attempt in
-                    let hops = zip(attempt.hops.dropLast(), attempt.redirects)
-                    return hops.map { Entry($0, to: $1, in: attempt, of: timeline) } + [Entry(attempt, of: timeline)]
+                    let hops = zip(attempt.hops.dropLast(), attempt.redirects).enumerated()
+                    return hops.map { number, hop in
+                        Entry(hop.0, to: hop.1, isFirst: number == 0, in: attempt, of: timeline)
+                    } + [Entry(attempt, of: timeline)]
                 }
             })
     }
@@ -114,29 +118,33 @@ struct HTTPArchive: Encodable {
 extension HTTPArchive.Entry {
     /// Makes the entry of the last hop of an attempt.
     init(_ attempt: Attempt, of timeline: RequestTimeline) {
-        let phases = attempt.phases
         let hop = attempt.hops.last
-        let timings = HTTPArchive.Timings(phases)
-        let start = phases.first { ![.queued, .backoff, .prepare].contains($0.kind) }?.start ?? attempt.began
+        // What was before an earlier hop is part of the entry of that hop.
+        let sent = attempt.sent ?? attempt.began
+        let phases = attempt.hops.count > 1 ? attempt.phases.filter { $0.start >= sent } : attempt.phases
+        let start = phases.first { ![.queued, .backoff, .prepare, .redirect].contains($0.kind) }?.start
         let version = attempt.timings?.httpVersion?.description ?? "HTTP/1.1"
         self.init(
-            attempt, of: timeline, from: start, timings,
+            attempt, of: timeline, from: start ?? sent, HTTPArchive.Timings(phases),
             HTTPArchive.Request(
                 hop?.request, url: hop?.request?.url ?? attempt.redirects.last, of: timeline, version: version,
                 bodySize: attempt.timings?.bytesSent ?? -1),
             HTTPArchive.Response(
                 hop?.head, status: attempt.status ?? 0, version: version, size: attempt.bodySize,
-                bodySize: attempt.timings?.bytesReceived ?? -1))
+                bodySize: attempt.timings?.bytesReceived ?? -1),
+            address: attempt.timings?.remoteAddress, error: attempt.failure)
     }
 
-    /// Makes the entry of an earlier hop. Its phases were not measured, so all its time is that of the wait.
-    init(_ hop: Attempt.Hop, to target: URL?, in attempt: Attempt, of timeline: RequestTimeline) {
+    /// Makes the entry of an earlier hop. Its phases were not measured, so all its time is that of the wait. The first hop has the
+    /// waits for the host and for a slot, too.
+    init(_ hop: Attempt.Hop, to target: URL?, isFirst: Bool, in attempt: Attempt, of timeline: RequestTimeline) {
         let span = hop.span ?? attempt.began..<attempt.began
-        var timings = HTTPArchive.Timings([])
+        let waits = isFirst ? attempt.phases.filter { $0.kind == .host || $0.kind == .slot } : []
+        var timings = HTTPArchive.Timings(waits)
         timings.wait = (span.upperBound - span.lowerBound) / .milliseconds(1)
         let version = hop.head?.version?.description ?? "HTTP/1.1"
         self.init(
-            attempt, of: timeline, from: span.lowerBound, timings,
+            attempt, of: timeline, from: waits.first?.start ?? span.lowerBound, timings,
             HTTPArchive.Request(hop.request, url: hop.request?.url, of: timeline, version: version),
             HTTPArchive.Response(hop.head, status: hop.head?.status ?? 0, version: version, redirectedTo: target),
             note: "A redirect. The phases of this hop are unknown: wait is the time from sending it to following it.")
@@ -144,16 +152,16 @@ extension HTTPArchive.Entry {
 
     private init(
         _ attempt: Attempt, of timeline: RequestTimeline, from start: Duration, _ timings: HTTPArchive.Timings,
-        _ request: HTTPArchive.Request, _ response: HTTPArchive.Response, note: String? = nil
+        _ request: HTTPArchive.Request, _ response: HTTPArchive.Response, address: String? = nil,
+        error: String? = nil, note: String? = nil
     ) {
         startedDateTime = timeline.startDate.addingTimeInterval(start.inSeconds)
         time = timings.total
         (self.timings, self.request, self.response, _note) = (timings, request, response, note)
-        serverIPAddress = note == nil ? attempt.timings?.remoteAddress : nil
+        (serverIPAddress, _error) = (address, error)
         (_request, _attempt, _isHedge) = (timeline.id.rawValue, attempt.number, attempt.isHedge)
         _waited = attempt.waited / .milliseconds(1)
         (_waitReason, _wokenBy) = (attempt.waitReason?.description, attempt.wokenBy?.description)
-        _error = note == nil ? attempt.failure : nil
     }
 }
 

@@ -245,7 +245,7 @@ struct TimelinePage {
 
     private static let style = """
         :root{color-scheme:light dark;--ink:#1b1f24;--dim:#57606a;--page:#fff;--box:#f3f5f7;--line:#d4d9df;--accent:#0b62c4;\
-        --backoff:#b7bdc4;--prepare:#8c6bb1;--host:#d1495b;--slot:#e08e0b;--blocked:#f0c419;--queued:#d9dde2;--lookup:#38a3a5;--connect:#3f7fd1;--secure:#7a5cd6;\
+        --backoff:#b7bdc4;--prepare:#8c6bb1;--host:#d1495b;--slot:#e08e0b;--redirect:#7f5539;--blocked:#f0c419;--queued:#d9dde2;--lookup:#38a3a5;--connect:#3f7fd1;--secure:#7a5cd6;\
         --send:#9aa5b1;--firstByte:#2a9d4a;--receive:#0b62c4;--decode:#c2418f;--bad:#c4232b}
         @media(prefers-color-scheme:dark){:root{--ink:#e6e9ed;--dim:#9aa5b1;--page:#14171b;--box:#1e2329;--line:#343b44;\
         --accent:#6cb2ff;--backoff:#6b7580;--queued:#3d454e;--bad:#ff7b81}}

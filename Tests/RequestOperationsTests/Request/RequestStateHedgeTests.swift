@@ -26,7 +26,7 @@ import Testing
 
     @Test func `After a redirect there is no hedge`() {
         var state = inAttempt(.transfer)
-        _ = state.follow(url, in: 1, at: .zero)
+        _ = state.follow(url, after: head(302), sending: anyRequest, in: 1, at: .zero)
         #expect(hedge(&state) == nil)
     }
 
@@ -55,7 +55,7 @@ import Testing
     @Test func `Who leads brings all that is known of it`() {
         var state = inAttempt(.transfer)
         _ = hedge(&state)
-        _ = state.follow(url, in: 2, at: .zero)
+        _ = state.follow(url, after: head(302), sending: anyRequest, in: 2, at: .zero)
         _ = state.receive(head(200), in: 2)
         _ = state.lead(2, at: now)
         #expect(state.stage == .validate && state.attempt()?.head?.status == 200)

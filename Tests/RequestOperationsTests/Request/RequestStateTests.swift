@@ -71,9 +71,27 @@ import Testing
     @Test func `A redirect is noted and its head forgotten`() throws {
         var state = inAttempt()
         let target = try #require(URL(string: "http://example.invalid/next"))
-        _ = state.receive(head(302), in: 1) && state.follow(target, in: 1, at: .zero)
+        _ =
+            state.receive(head(302), in: 1)
+            && state.follow(target, after: head(302), sending: anyRequest, in: 1, at: .zero)
         #expect(state.log.records[0].redirects == [target])
         #expect(state.attempt()?.head == nil)
+    }
+
+    @Test func `The slot of a redirected attempt ends when its first hop is sent`() {
+        var state = inAttempt()
+        let url = anyRequest.url!
+        clock.advance(by: .seconds(5))
+        _ = state.noteSlot(after: .seconds(3), in: 1) && state.beginSending(1, at: now, isAwaited: false)
+        for _ in 0..<2 {
+            clock.advance(by: .seconds(10))
+            _ = state.follow(url, after: head(302), sending: anyRequest, in: 1, at: now)
+        }
+        clock.advance(by: .seconds(1))
+        _ = state.succeed(at: now)
+        let phases = state.log.records[0].phases
+        #expect(phases.map(\.kind) == [.prepare, .slot, .redirect, .receive])
+        #expect(phases.map(\.duration) == [.seconds(2), .seconds(3), .seconds(20), .seconds(1)])
     }
 
     @Test func `An attempt that was left behind changes nothing`() {
@@ -175,7 +193,7 @@ import Testing
 
     @Test func `After a redirect the request was processed whatever the transport knows`() {
         var state = inAttempt()
-        _ = state.follow(anyRequest.url!, in: 1, at: .zero)
+        _ = state.follow(anyRequest.url!, after: head(302), sending: anyRequest, in: 1, at: .zero)
         let failure = fail(&state, TransferFailure(Problem(), phase: .connect))
         #expect(failure.requestMayHaveBeenProcessed)
     }

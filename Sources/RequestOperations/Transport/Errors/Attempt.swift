@@ -33,6 +33,9 @@ public struct Attempt: Sendable {
     /// When its last transfer was handed to the transport, counted from when the operation became ready. `nil` before that.
     public internal(set) var sent: Duration?
 
+    /// When its first transfer was handed to the transport, if it was redirected. `nil` if ``sent`` is that moment.
+    var firstSent: Duration?
+
     /// Whether this attempt was sent beside an earlier one that had no answer yet (``RequestConfiguration/hedging``).
     ///
     /// The operation does not wait before a hedge. If attempts run in parallel, all but one fail or are cancelled.
@@ -144,6 +147,8 @@ extension Attempt {
         case host
         /// The attempt waited for the slot of a limiter.
         case slot
+        /// The earlier hops of an attempt that was redirected, from sending the first one to following the last redirect.
+        case redirect
         /// The transport held the request back, for a connection or a look-up.
         case blocked
         /// The name of the host was resolved.
@@ -171,7 +176,7 @@ extension Attempt {
     /// The phases of the attempt and the wait before it, in order.
     ///
     /// Each is as long as the transport measured it. A phase that a transport does not measure is left out, and its time is part
-    /// of the next one. Of an attempt that was redirected, the earlier hops are part of ``Kind/prepare``.
+    /// of the next one. The earlier hops of an attempt that was redirected are one phase, ``Kind/redirect``.
     public var phases: [Phase] {
         var phases: [Phase] = []
         var end = number == 1 ? .zero : began - waited
@@ -186,9 +191,11 @@ extension Attempt {
             add(.host, until: ended)
             return phases
         }
-        add(.prepare, until: sent - (waitedForSlot ?? .zero) - waitedForHost)
-        add(.host, until: sent - (waitedForSlot ?? .zero))
-        add(.slot, until: sent)
+        let handedOver = firstSent ?? sent
+        add(.prepare, until: handedOver - (waitedForSlot ?? .zero) - waitedForHost)
+        add(.host, until: handedOver - (waitedForSlot ?? .zero))
+        add(.slot, until: handedOver)
+        add(.redirect, until: sent)
         let measured: [(Kind, Duration?)] = [
             (.blocked, timings?.queue), (.lookup, timings?.nameLookup), (.connect, timings?.connect),
             (.secure, timings?.secureConnect), (.send, timings?.requestSent), (.firstByte, timings?.firstByte),
