@@ -65,7 +65,7 @@ final class HostWatch: Sendable {
             for (origin, var ended) in state.ended {
                 ended.meter.note(ended.count, at: moment)
                 rates[origin] = ended.meter.perSecond
-                state.ended[origin] = rates[origin] ?? 1 > 0 || active.contains(origin) ? ended : nil
+                state.ended[origin] = (rates[origin] ?? 1) > 0 || active.contains(origin) ? ended : nil
             }
             return rates
         }
