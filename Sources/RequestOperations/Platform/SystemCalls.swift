@@ -27,3 +27,24 @@ package func renameExclusively(_ name: String, to newName: String, in directory:
 func writeBytes(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     write(file, bytes, count)
 }
+
+/// Runs `body` with `SIGPIPE` blocked. A pipe without a reader is then an error of the write and does not end the
+/// process.
+func withoutSignalOfBrokenPipe<Result>(_ body: () throws -> Result) rethrows -> Result {
+    var brokenPipe = sigset_t()
+    sigemptyset(&brokenPipe)
+    sigaddset(&brokenPipe, SIGPIPE)
+    var before = sigset_t()
+    pthread_sigmask(SIG_BLOCK, &brokenPipe, &before)
+    defer {
+        var pending = sigset_t()
+        sigpending(&pending)
+        var number: Int32 = 0
+        if sigismember(&pending, SIGPIPE) == 1, sigismember(&before, SIGPIPE) == 0 {
+            // This write caused the signal. We take it here, before the thread receives signals again.
+            sigwait(&brokenPipe, &number)
+        }
+        pthread_sigmask(SIG_SETMASK, &before, nil)
+    }
+    return try body()
+}

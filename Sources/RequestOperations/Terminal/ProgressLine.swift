@@ -49,22 +49,22 @@ public struct ProgressLine: Sendable {
     }
 
     /// Takes over how far an operation has come.
-    public mutating func take(_ update: ProgressUpdate) {
+    package mutating func take(_ update: ProgressUpdate) {
         (completed, total, running) = (update.completed, update.total, update.running)
     }
 
     /// Notes how much is completed at a moment. The ``rate`` follows from several calls, such as ten each second.
     ///
     /// - Parameter moment: The time since any fixed moment. A moment before the last one starts the measurement again.
-    public mutating func measure(at moment: Duration) {
+    package mutating func measure(at moment: Duration) {
         meter.note(completed, at: moment)
     }
 
     /// How much was completed per second, over the last 5 seconds. `nil` until ``measure(at:)`` was called twice.
-    public var rate: Double? { meter.perSecond }
+    package var rate: Double? { meter.perSecond }
 
     /// The part that is done, from 0 to 1. `nil` while the total is unknown.
-    public var fraction: Double? {
+    package var fraction: Double? {
         var update = ProgressUpdate(completed: completed, total: total)
         update.running = running
         return update.fraction
@@ -72,7 +72,8 @@ public struct ProgressLine: Sendable {
 
     /// The line for a terminal: a bar if there is room for one, then the title and the figures.
     ///
-    /// Control characters of the title and the notes are shown as `?`, so that no text moves the cursor.
+    /// A ``ProgressBar`` adds the rate of the last 5 seconds and the time left. Control characters of the title and the notes are
+    /// shown as `?`, so that no text moves the cursor.
     ///
     /// - Parameter width: How many characters the terminal has in a row. The line is at least one shorter, since some terminals
     ///   begin another row after the last column.
@@ -89,7 +90,7 @@ public struct ProgressLine: Sendable {
     }
 
     /// The line for a log, without a bar and without a line end.
-    public var sentence: String {
+    package var sentence: String {
         (title.isEmpty ? "" : "\(printable(title)): ") + figures.joined(separator: ", ")
     }
 

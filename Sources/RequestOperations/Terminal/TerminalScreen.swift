@@ -1,16 +1,22 @@
 /// A terminal, or a file in place of one: messages, and below them some rows that are drawn anew in place.
 ///
 /// After an error of the terminal nothing more is written: see ``failure``. It can be used from any thread.
-// Unchecked: `rows` and `lost` are used only on `queue`.
+///
+/// Only ``print(_:)`` waits for a reader without a limit. The others wait ``patience`` at most.
+// Unchecked: `rows` and `lost` are used only under `lock`.
 package final class TerminalScreen: @unchecked Sendable {
     /// Whether rows can be drawn in place.
     package let isTerminal: Bool
 
     private let descriptor: Int32
     private let writer: PatientWriter
-    private let queue = DispatchQueue(label: "RequestOperations.TerminalScreen")
+    /// Held while something is written. A lock, because a queue cannot be waited for with a time limit.
+    private let lock = NSLock()
     private var rows = DrawnRows()
     private var lost: PatientWriter.Failure?
+
+    /// How long a row waits for a reader: one second.
+    private static let patience = Duration.seconds(1)
 
     /// Makes a screen on a descriptor.
     ///
@@ -33,35 +39,61 @@ package final class TerminalScreen: @unchecked Sendable {
     }
 
     /// Why nothing more is written; `nil` as long as the terminal takes text.
-    package var failure: PatientWriter.Failure? { queue.sync { lost } }
+    package var failure: PatientWriter.Failure? { lock.withLock { lost } }
 
-    /// From now on, waits at most one second for a reader.
+    /// From now on, ``print(_:)`` waits at most one second for a reader.
     package func hurry() {
         writer.hurry()
     }
 
     /// Prints text, and waits until it is read. It removes the rows first.
     package func print(_ text: String) {
-        queue.sync { write(rows.clear() + text) }
-    }
-
-    /// Draws rows over the former ones, as many as the terminal has room for. It does nothing if it would have to wait, since
-    /// the next drawing comes soon. A row that is longer than a line of the terminal breaks the picture.
-    package func draw(_ newRows: [String]) {
-        queue.sync {
-            guard writer.isReady else { return }
-            write(rows.draw(Array(newRows.prefix(max(size.height - 1, 1)))))
+        while !lock.lock(before: Date(timeIntervalSinceNow: 0.1)) {
+            // A drawing that the terminal has taken in part holds the lock. Nothing would be printed in time.
+            guard !writer.isLate else { return }
         }
+        defer { lock.unlock() }
+        write(rows.clear() + text)
     }
 
-    /// Removes the rows.
+    /// Prints text if the screen takes it at once. Otherwise it prints nothing.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - isWanted: Whether it is still wanted. Called at most once, while nothing else is written.
+    package func printAtOnce(_ text: String, if isWanted: () -> Bool) {
+        atOnce(if: isWanted) { rows.clear() + text }
+    }
+
+    /// Draws rows over the former ones, as many as the terminal has room for. If it would have to wait, it does nothing,
+    /// since the next drawing comes soon.
+    ///
+    /// - Parameters:
+    ///   - newRows: The rows.
+    ///   - isWanted: Whether they are still wanted. Called at most once, while nothing else is written.
+    package func draw(_ newRows: [String], if isWanted: () -> Bool = { true }) {
+        atOnce(if: isWanted) { rows.draw(Array(newRows.prefix(max(size.height - 1, 1)))) }
+    }
+
+    private func atOnce(if isWanted: () -> Bool, _ text: () -> String) {
+        guard lock.try() else { return }
+        defer { lock.unlock() }
+        guard writer.isReady, isWanted() else { return }
+        write(text(), by: .now + Self.patience)
+    }
+
+    /// Removes the rows. If the terminal does not take that within a second, they stay until something else is written.
     package func clear() {
-        queue.sync { write(rows.clear()) }
+        let deadline = ContinuousClock.now + Self.patience
+        guard lock.lock(before: Date(timeIntervalSinceNow: Self.patience.inSeconds)) else { return }
+        defer { lock.unlock() }
+        guard !rows.isEmpty, writer.isReady(by: deadline) else { return }
+        write(rows.clear(), by: deadline)
     }
 
-    private func write(_ text: String) {
+    private func write(_ text: String, by deadline: ContinuousClock.Instant? = nil) {
         guard lost == nil, !text.isEmpty else { return }
-        lost = writer.write(Data(text.utf8))
+        lost = writer.write(Data(text.utf8), by: deadline)
     }
 }
 
@@ -72,6 +104,9 @@ package struct DrawnRows {
     package init() {}
 
     private var shown: [String] = []
+
+    /// Whether none is shown.
+    package var isEmpty: Bool { shown.isEmpty }
 
     /// Draws rows over the former ones. The same rows need nothing.
     package mutating func draw(_ rows: [String]) -> String {

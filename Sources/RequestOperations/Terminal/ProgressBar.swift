@@ -12,8 +12,11 @@
 /// For a batch, a download or any other operation that reports its progress, ``follow(_:)`` does all of that.
 ///
 /// On a terminal the line is drawn anew in place, at most ten times a second, until ``end()`` removes it. Where there is no
-/// terminal, as in a file or with the variable `TERM=dumb`, plain lines are printed at longer intervals. What the terminal does
-/// not take at once is not drawn, and an error of the terminal ends the drawing: a bar never holds up the work.
+/// terminal, as in a file or with the variable `TERM=dumb`, plain lines are printed at longer intervals.
+///
+/// A bar does not hold up the work. It leaves out what the terminal does not take at once. To remove the line, it waits one
+/// second at most for a terminal that nobody reads. Only ``print(_:)`` waits longer. An error of the terminal ends the drawing. A
+/// pipe whose reader has gone is such an error, and does not end the program.
 ///
 /// All members can be used from any thread. A bar that nothing refers to any more is removed.
 public final class ProgressBar: Sendable {
@@ -24,6 +27,8 @@ public final class ProgressBar: Sendable {
         var hasEnded = false
         /// `nil` if nothing is ever drawn.
         var timer: (any DispatchSourceTimer)?
+
+        var isShown: Bool { !hasEnded && hiders == 0 }
     }
 
     /// What a bar shows besides its line: further rows of a terminal, and further words of a plain line.
@@ -114,46 +119,53 @@ public final class ProgressBar: Sendable {
 
     /// Prints text above the line, with a line end.
     ///
-    /// It waits until the text is written. After ``end()`` it prints as well.
+    /// It waits until the terminal has taken the text, without a limit. After ``end()`` it prints as well.
     public func print(_ text: String) {
         screen.print(text + "\n")
     }
 
     /// Removes the line while something else writes to the same terminal, such as the results of a program.
     ///
+    /// The line stays if the terminal does not take its removal within one second.
+    ///
+    /// - Parameter body: Writes to the terminal. It is called once, before this returns.
     /// - Returns: What the closure returns.
     public func hidden<Result>(while body: () throws -> Result) rethrows -> Result {
         state.withLock { $0.hiders += 1 }
-        // A drawing that has begun ends first.
-        queue.sync { screen.clear() }
+        screen.clear()
         defer { state.withLock { $0.hiders -= 1 } }
         return try body()
     }
 
     /// Removes the line for good. A second call does nothing.
+    ///
+    /// The line stays if the terminal does not take its removal within one second.
     public func end() {
         let timer = state.withLock { state in
             state.hasEnded = true
             return state.timer.take()
         }
         timer?.cancel()
-        queue.sync { screen.clear() }
+        screen.clear()
     }
 
     private func show() {
         let moment = began.duration(to: .now)
         let line: ProgressLine? = state.withLock { state in
-            guard !state.hasEnded, state.hiders == 0 else { return nil }
+            guard state.isShown else { return nil }
             state.line.measure(at: moment)
             return state.line
         }
         guard let line else { return }
+        // Who hides or ends the bar clears the screen after that. So what is drawn before is cleared, and nothing is drawn after.
+        let isShown = { self.state.withLock { $0.isShown } }
         let details = details?()
         if screen.isTerminal {
             let width = screen.size.width
-            screen.draw([line.text(width: width)] + (details?.rows.map { String($0.prefix(max(width - 1, 0))) } ?? []))
+            let rows = details?.rows.map { String($0.prefix(max(width - 1, 0))) } ?? []
+            screen.draw([line.text(width: width)] + rows, if: isShown)
         } else {
-            screen.print("\(prefix)\(line.sentence)\(details?.words ?? "")\n")
+            screen.printAtOnce("\(prefix)\(line.sentence)\(details?.words ?? "")\n", if: isShown)
         }
     }
 }
