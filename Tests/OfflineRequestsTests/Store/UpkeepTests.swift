@@ -59,7 +59,7 @@ import Testing
         try await settle(
             2,
             as: .waits(
-                FailureNote(attempts: 3, refusals: 2, failure: "no", due: Fixture.epoch + 60, reason: .backoff)))
+                FailureNote(attempts: 3, refusals: 2, failure: "no", due: Fixture.epoch + 30, reason: .backoff)))
         try await add("lane")
         try await add("lane")
         try await add("later", after: 90)
