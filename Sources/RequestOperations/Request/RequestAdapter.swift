@@ -197,7 +197,20 @@ extension RequestAdapter {
     public static func webhookSignature(
         _ signature: WebhookSignature, date: @escaping @Sendable () -> Date = { Date() }
     ) -> RequestAdapter {
+        webhookSignature(date: date) { _ in signature }
+    }
+
+    /// Signs each attempt as ``webhookSignature(_:date:)`` does, with secrets that depend on the request.
+    ///
+    /// - Parameters:
+    ///   - date: The present time, in `webhook-timestamp`.
+    ///   - signature: Returns the secrets of a receiver, or `nil` for a request that is not signed. Called once for each attempt.
+    public static func webhookSignature(
+        date: @escaping @Sendable () -> Date = { Date() },
+        for signature: @escaping @Sendable (URLRequest) throws -> WebhookSignature?
+    ) -> RequestAdapter {
         RequestAdapter(isRepeatable: true, readsBody: true) { request, keys in
+            guard let signature = try signature(request) else { return }
             guard request.httpBodyStream == nil else {
                 throw RequestError(.unsupported, stage: .process, reason: "a stream cannot be signed")
             }

@@ -133,6 +133,31 @@ import Testing
         #expect(ids.count == 1 && keys == Set(ids.map { $0.map { "\"\($0)\"" } }))
     }
 
+    @Test func `Each receiver may have its own secrets, or none`() async throws {
+        let transport = ScriptedTransport([.status(204)])
+        var configuration = RequestConfiguration.over(transport)
+        let other = try WebhookSignature(secrets: [Self.other])
+        configuration.adapters = [
+            .webhookSignature { [signature] request in
+                switch request.url?.host {
+                case "a.invalid": signature
+                case "b.invalid": other
+                default: nil
+                }
+            }
+        ]
+        for host in ["a", "b", "c"] {
+            var request = URLRequest(url: URL(string: "http://\(host).invalid/")!)
+            request.httpMethod = "POST"
+            request.httpBody = Self.body
+            _ = try await run(URLRequestOperation(request, decoder: .data, configuration: configuration))
+        }
+        let sent = transport.requests.map { $0.allHTTPHeaderFields ?? [:] }
+        try signature.verify(Self.body, fields: sent[0])
+        try other.verify(Self.body, fields: sent[1])
+        #expect(!sent[2].keys.contains { $0.lowercased().hasPrefix("webhook") })
+    }
+
     @Test func `A body that is a stream cannot be signed`() async {
         var configuration = RequestConfiguration.scripted([.status(204)])
         configuration.adapters = [.webhookSignature(signature)]
