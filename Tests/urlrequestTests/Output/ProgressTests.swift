@@ -57,8 +57,8 @@
                 ["run", "--watch", "--concurrency", "1", "--no-early-retry"]
                     + ["/1", "/2", "/3"].map { server.url($0).absoluteString },
                 environment: ["TERM": "xterm"], errors: terminal.slave)
-            // The first one waits for its Retry-After, as the others do before they are sent.
-            let text = await terminal.text(upTo: "Retry-After 3")
+            // The first one waits for its Retry-After. The others wait for their host before they are sent.
+            let text = await terminal.text(upTo: "host 2  retry after 1")
             #expect(text.contains("http://127.0.0.1:\(server.port)  0 in flight"))
             tool.send(SIGINT)
             #expect(try await tool.end().status == 130)
