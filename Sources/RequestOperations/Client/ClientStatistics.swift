@@ -33,7 +33,7 @@ public struct ClientStatistics: Sendable {
     public internal(set) var running = 0
     /// How many requests wait, by what they wait for.
     public internal(set) var waiting: [RequestWait: Int] = [:]
-    /// How many operations ``RequestClient/queue`` holds back, whoever made them.
+    /// How many operations ``RequestClient/queue`` holds back, with those that the client did not make.
     public internal(set) var queueDepth = 0
     /// For how long the one of these that was added first has been ready. `nil` if that is no ready request.
     public internal(set) var oldestWait: Duration?

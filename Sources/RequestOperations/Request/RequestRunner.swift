@@ -365,7 +365,7 @@ final class RequestRunner: IdempotencyKeySource {
             switch step {
             // The first attempt begins together with the request.
             case .began: number = nil
-            // The attempt that decided, whichever began last.
+            // The attempt that decided. A hedge that lost may have begun later.
             case .ended: number = state.attempts.first?.number
             default: break
             }

@@ -4,7 +4,7 @@ import RequestOperations
 /// What a view of a queue asks for. No cost here grows with the number of records.
 ///
 /// The view has indices and counts of its own. They are made when somebody looks for the first time, so that a queue without
-/// a view pays nothing for them. They stay, and SQLite maintains them whichever process changes the records.
+/// a view pays nothing for them. They stay, and SQLite maintains them for the changes of every process.
 extension SQLiteStore {
     package func overview(at now: Date) async throws -> QueueOverview {
         try await view { connection in
