@@ -90,10 +90,9 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
         let (hooks, delivery) = (hooks, delivery)
         task.execution = .perform { task, transport, onHead in
             // The wait is over, even if it ended early. If the attempt is refused now, the record is due at once.
-            let now = hooks.date()
             delivery.withLock { state in
                 guard case .waits(var step) = state.settlement else { return }
-                step.due = min(step.due, now)
+                step.delay = .zero
                 state.settlement = .waits(step)
             }
             // The last moment before the request leaves: it may have been removed, or be another process's now.
@@ -113,15 +112,14 @@ final class DeliveryOperation: URLRequestOperation<Int?>, @unchecked Sendable {
             failure.error, after: delivery.withLock { $0.history }, attempt: failure)
         let settlement = rules.settlement(after: judged, at: now, using: configuration.randomSource)
         delivery.withLock { $0.settlement = settlement }
-        guard case .waits(let step) = settlement, step.due.timeIntervalSince(now) <= Self.longestWait / .seconds(1),
+        guard case .waits(let step) = settlement, step.delay <= Self.longestWait,
             failure.bodyIsReplayable, hooks.mayGoOn()
         else { return .stop }
         do { try await hooks.note(step) } catch { return .fail(CancellationError()) }
         delivery.withLock { ($0.history.attempts, $0.history.refusals) = (step.attempts, step.refusals) }
-        let delay = Duration.rounded(seconds: step.due.timeIntervalSince(now))
         // A wait that the server asked for is not shortened.
-        guard step.reason != .retryAfter else { return .retry(after: delay) }
+        guard step.reason != .retryAfter else { return .retry(after: step.delay) }
         return .retry(
-            after: delay, or: [ReachabilityObserver(path: configuration.networkPath), HostRecoveryObserver()])
+            after: step.delay, or: [ReachabilityObserver(path: configuration.networkPath), HostRecoveryObserver()])
     }
 }

@@ -76,7 +76,6 @@ struct DeliveryRules: Sendable {
         }
         let asked = failure.retryAfter.map { min($0, maximumRetryAfter) }
         let delay = max(asked ?? .zero, backoff.delay(beforeRetry: history.attempts + 1, using: random))
-        let due = min(now + delay / .seconds(1), .latest)
         if let expires = history.expires, expires <= now {
             return .dead(DeadLetterReason(.expired, detail: line, status: failure.status))
         }
@@ -84,7 +83,8 @@ struct DeliveryRules: Sendable {
         return .waits(
             FailureNote(
                 attempts: history.attempts + 1, refusals: refusals, failure: line,
-                due: history.expires.map { min($0, due) } ?? due, reason: reason))
+                delay: history.expires.map { min(.rounded(seconds: $0.timeIntervalSince(now)), delay) } ?? delay,
+                reason: reason))
     }
 
     /// The first line of an error, cut to a length that a list can show.

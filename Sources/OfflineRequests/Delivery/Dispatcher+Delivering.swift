@@ -45,7 +45,7 @@ extension Dispatcher {
     }
 
     private func maySend(_ id: OfflineRecord.ID, _ number: Int, _ lease: Lease) async throws -> Bool {
-        let may = try await store.maySend(id, under: lease, at: configuration.date())
+        let may = try await store.maySend(id, under: lease)
         // A delivery that was cancelled because the queue closes sends nothing.
         try Task.checkCancellation()
         try enter(.sending, number)
@@ -91,12 +91,15 @@ extension Dispatcher {
             maySend: { [self] in try await maySend(id, number, lease) },
             note: { [self] step in
                 try await store.note(step, of: id, under: lease)
-                events.send(.waits(id, until: step.due, failure: step.failure))
+                events.send(waits(id, step))
                 // Its place is free until its next attempt.
                 try enter(.waiting, number)
                 search()
             },
-            mayGoOn: { [state] in state.withLock { $0.sends && $0.conditionsNumber == conditions } },
+            // Each attempt at a shared store is claimed.
+            mayGoOn: { [state, store] in
+                !store.isShared && state.withLock { $0.sends && $0.conditionsNumber == conditions }
+            },
             date: configuration.date)
     }
 
@@ -116,10 +119,10 @@ extension Dispatcher {
 
     /// Stores the end of a delivery. It tries until it succeeds, because otherwise the record would be sent again.
     private func settle(_ record: StoredRecord, as settlement: Settlement, under lease: Lease) async {
+        let settlement = store.isShared ? sharing(settlement, of: record) : settlement
         while !(Task.isCancelled && state.withLock { $0.isEnding }) {
             do {
-                let isThere = try await store.settle(
-                    record.id, as: settlement, under: lease, at: configuration.date())
+                let isThere = try await store.settle(record.id, as: settlement, under: lease)
                 if isThere { announce(settlement, of: record) }
                 return
             } catch OfflineQueueError.Code.leaseLost {
@@ -133,6 +136,19 @@ extension Dispatcher {
         }
     }
 
+    /// Adds how long the host asks to be left alone, which the senders of other processes cannot know.
+    private func sharing(_ settlement: Settlement, of record: StoredRecord) -> Settlement {
+        guard case .waits(var step) = settlement, let url = record.content.url else { return settlement }
+        let request = configuration.request
+        let rest = request.hosts.timeLeftAlone(url, under: request.retryPolicy.circuitBreaker)
+        step.originRests = rest > .zero ? rest : nil
+        return .waits(step)
+    }
+
+    private func waits(_ id: OfflineRecord.ID, _ step: FailureNote) -> OfflineEvent {
+        .waits(id, until: step.due(from: configuration.date()), failure: step.failure)
+    }
+
     private func announce(_ settlement: Settlement, of record: StoredRecord) {
         // A record that failed before may have been woken by a success at its host.
         if record.attempts > 0, let origin = record.content.origin {
@@ -143,7 +159,7 @@ extension Dispatcher {
         case .delivered(let status): announce(record.id, .delivered(status: status))
         case .dead(let reason): announce(record.id, .dead(reason))
         case .waits(let step):
-            events.send(.waits(record.id, until: step.due, failure: step.failure))
+            events.send(waits(record.id, step))
             if step.reason != .retryAfter, let origin = record.content.origin { watch(origin) }
         }
     }

@@ -81,6 +81,10 @@ final class Dispatcher: Sendable {
                     seen = await self?.look(since: seen)
                 }
             })
+        keep(
+            Task { [weak self, changes = store.changes] in
+                for await _ in changes { await self?.storeChanged() }
+            })
         search()
     }
 
@@ -105,7 +109,7 @@ final class Dispatcher: Sendable {
         do {
             var count = 0
             repeat {
-                count = try await store.endWaits(at: configuration.date(), longerThan: rules.longestWaits)
+                count = try await store.endWaits(longerThan: rules.longestWaits)
                 if count > 0 { search() }
             } while count == Sleepers.batch
         } catch {
@@ -142,9 +146,9 @@ final class Dispatcher: Sendable {
             switch claim.answer {
             case .claimed(let lease, let records):
                 begin(records, under: lease)
-                if records.count < room { setAlarm(at: claim.nextDue) }
+                if records.count < room { setAlarm(after: claim.next ?? Self.longestSleep) }
             case .idle:
-                setAlarm(at: claim.nextDue)
+                setAlarm(after: claim.next ?? Self.longestSleep)
                 await announceIfDrained()
             case .held:
                 setAlarm(after: Self.tick)
@@ -165,9 +169,9 @@ final class Dispatcher: Sendable {
         for (constraint, isMet) in configuration.conditions where await holds(isMet) { met.insert(constraint.name) }
         let (taken, delivering) = state.withLock { ($0.placesTaken, $0.deliveredRecords) }
         return ClaimRequest(
-            limit: room, perOrigin: perOrigin, placesTaken: taken, now: configuration.date(),
-            elapsed: clock.elapsed, leaseDuration: configuration.leaseDuration, isOnline: reachability.isReachable,
+            limit: room, perOrigin: perOrigin, placesTaken: taken, leaseDuration: configuration.leaseDuration, isOnline: reachability.isReachable,
             handlers: handlers.names, met: met, maximumAge: configuration.bounds.age,
+            originBound: configuration.request.limiter?.perHost, originRate: configuration.request.limiter?.rate,
             longestShortWait: DeliveryOperation.longestWait,
             isWanted: { [state] in state.withLock { $0.sends && $0.conditionsNumber == conditions } },
             delivering: delivering)
@@ -206,11 +210,6 @@ final class Dispatcher: Sendable {
     }
 
     // MARK: Time
-
-    private func setAlarm(at date: Date?) {
-        guard let date else { return setAlarm(after: Self.longestSleep) }
-        setAlarm(after: .rounded(seconds: date.timeIntervalSince(configuration.date())))
-    }
 
     /// Searches again after a time. This replaces an earlier alarm.
     func setAlarm(after delay: Duration) {
@@ -251,13 +250,17 @@ final class Dispatcher: Sendable {
         do {
             let version = try await store.version()
             guard version != seen else { return seen }
-            await announceOutcomes()
-            search()
+            await storeChanged()
             return version
         } catch {
             report(error)
             return nil
         }
+    }
+
+    private func storeChanged() async {
+        await announceOutcomes()
+        search()
     }
 
     /// Cancels what was in flight under a lease that another process has taken over.

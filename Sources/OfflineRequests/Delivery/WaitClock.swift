@@ -26,7 +26,8 @@ struct WaitClock: Sendable {
         now = Self.elapsed(on: clock)
     }
 
-    private static func elapsed<C: Clock<Duration>>(on clock: C) -> @Sendable () -> Duration {
+    /// The time on a clock since this was called.
+    static func elapsed<C: Clock<Duration>>(on clock: C) -> @Sendable () -> Duration {
         let beginning = clock.now
         return { beginning.duration(to: clock.now) }
     }

@@ -210,7 +210,7 @@ extension OfflineRequestQueue {
         content.bodyChecksum = body.checksum
         let record = NewRecord(
             content: content, body: body.stored, bodySize: body.size, lane: options.lane ?? "",
-            tag: options.tag, uniqueKey: key, rule: rule, priority: options.priority, added: configuration.date(),
+            tag: options.tag, uniqueKey: key, rule: rule, priority: options.priority,
             notBefore: options.notBefore, expires: options.expires)
         return (record, body)
     }

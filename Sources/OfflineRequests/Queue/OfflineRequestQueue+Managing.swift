@@ -14,9 +14,7 @@ extension OfflineRequestQueue {
     public func records(
         _ filter: RecordFilter = .all, after id: OfflineRecord.ID? = nil, limit: Int = 100
     ) async throws -> [OfflineRecord] {
-        try await store.records(
-            filter, after: id, limit: max(limit, 0), at: configuration.date()
-        ).map(\.snapshot)
+        try await store.records(filter, after: id, limit: max(limit, 0)).map(\.snapshot)
     }
 
     /// Calls a closure with each record, in the order of adding, until it says stop.
@@ -47,14 +45,14 @@ extension OfflineRequestQueue {
     ///
     /// - Throws: ``OfflineQueueError``.
     public func record(_ id: OfflineRecord.ID) async throws -> OfflineRecord? {
-        try await store.record(id, at: configuration.date())?.snapshot
+        try await store.record(id)?.snapshot
     }
 
     /// The body of a request, or the payload of a message, as it is stored; `nil` if there is none.
     ///
     /// - Throws: ``OfflineQueueError``, or an error of the file system.
     public func body(of id: OfflineRecord.ID) async throws -> Data? {
-        guard let record = try await store.record(id, at: configuration.date()), record.body != .none else {
+        guard let record = try await store.record(id), record.body != .none else {
             return nil
         }
         return try await record.body.payload()
@@ -64,15 +62,15 @@ extension OfflineRequestQueue {
     ///
     /// - Throws: ``OfflineQueueError``.
     public var counts: OfflineCounts {
-        get async throws { try await store.counts(at: configuration.date()) }
+        get async throws { try await store.counts() }
     }
 
     /// The queue as a whole, for a view. The first call makes indices, which stay.
-    package func overview() async throws -> QueueOverview { try await store.overview(at: configuration.date()) }
+    package func overview() async throws -> QueueOverview { try await store.overview() }
 
     /// A page of records for a view, the newest first.
     package func page(_ query: RecordQuery) async throws -> RecordPage {
-        try await store.page(query, at: configuration.date())
+        try await store.page(query)
     }
 
     /// Changes with each change of the store by any process. Cheap enough to be asked often.
@@ -86,7 +84,7 @@ extension OfflineRequestQueue {
     /// - Throws: ``OfflineQueueError``.
     @discardableResult
     public func remove(_ id: OfflineRecord.ID) async throws -> Bool {
-        guard try await store.remove(id, at: configuration.date()) else { return false }
+        guard try await store.remove(id) else { return false }
         finish([id])
         return true
     }
@@ -115,7 +113,7 @@ extension OfflineRequestQueue {
 
     /// Removes at most 1,000 records that match a filter, up to an id, in one transaction. Returns how many it removed.
     package func removeSome(_ filter: RecordFilter, upTo last: OfflineRecord.ID) async throws -> Int {
-        let removed = try await store.remove(filter, upTo: last, limit: 1000, at: configuration.date())
+        let removed = try await store.remove(filter, upTo: last, limit: 1000)
         if !removed.isEmpty { finish(removed) }
         return removed.count
     }
@@ -134,7 +132,7 @@ extension OfflineRequestQueue {
     /// - Throws: ``OfflineQueueError``.
     @discardableResult
     public func retry(_ id: OfflineRecord.ID) async throws -> Bool {
-        let isRevived = try await store.revive(id, at: configuration.date())
+        let isRevived = try await store.revive(id)
         dispatcher.search()
         return isRevived
     }
@@ -160,7 +158,7 @@ extension OfflineRequestQueue {
 
     /// - Returns: `nil` if the record has no outcome yet.
     private func knownOutcome(of id: OfflineRecord.ID) async throws -> OfflineOutcome? {
-        if let record = try await store.record(id, at: configuration.date()) {
+        if let record = try await store.record(id) {
             if case .dead(let reason) = record.state { return .dead(reason) }
             return nil
         }

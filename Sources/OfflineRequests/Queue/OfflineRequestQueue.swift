@@ -16,12 +16,12 @@ public import RequestOperations
 public final class OfflineRequestQueue: Sendable {
     /// The name that the queue was opened with.
     public let name: String
-    /// The directory of its files.
-    public let directory: URL
+    /// The directory of its files; `nil` if a database server keeps the queue.
+    public let directory: URL?
 
     let dispatcher: Dispatcher
     let addingOrder = AddingOrder()
-    private let path: String?
+    private let place: String?
 
     /// Opens a queue, and makes its files if there are none.
     ///
@@ -38,21 +38,30 @@ public final class OfflineRequestQueue: Sendable {
     public static func open(
         name: String = "default", directory: URL? = nil, configuration: OfflineConfiguration = OfflineConfiguration()
     ) async throws -> OfflineRequestQueue {
-        let directory = directory ?? DefaultDirectory.url()
-        // Links and `..` must not make two queues of one.
-        let path = try await BlockingWork.run {
-            do { try QueueFiles.makeFolder(directory) } catch { throw OfflineQueueError(wrapping: error) }
-            return directory.resolvingSymlinksInPath().standardizedFileURL.appendingPathComponent(name).path
-        }
-        return try await OpenQueues.shared.queue(at: path) {
+        try await open(name: name, store: .directory(directory ?? DefaultDirectory.url()), configuration: configuration)
+    }
+
+    /// Opens a queue in a store of your choice.
+    ///
+    /// Within a process, the same name and store give the same queue until it is closed. The configuration of the first
+    /// call counts.
+    ///
+    /// - Parameters:
+    ///   - name: The name. Any characters are allowed. `"default"` by default.
+    ///   - store: Where the records are kept.
+    ///   - configuration: How the queue delivers.
+    /// - Throws: ``OfflineQueueError``.
+    public static func open(
+        name: String = "default", store: OfflineStorage, configuration: OfflineConfiguration = OfflineConfiguration()
+    ) async throws -> OfflineRequestQueue {
+        let place = try await store.place(name)
+        return try await OpenQueues.shared.queue(at: place) {
             let events = EventHub()
             let configuration = configuration.bounded
-            let store = try await SQLiteStore.open(
-                name: name, directory: directory, outcomeRetention: configuration.outcomeRetention,
-                date: configuration.date, onRecovery: { events.send(.recovered($0)) },
-                onFailure: { events.send(.storeFailed($0)) })
+            let opened = try await store.open(
+                OfflineStorage.Opening(name: name, configuration: configuration, onEvent: { events.send($0) }))
             return OfflineRequestQueue(
-                name: name, directory: directory, path: path, store: store, events: events,
+                name: name, directory: store.directory, place: place, store: opened, events: events,
                 configuration: configuration)
         }
     }
@@ -60,16 +69,16 @@ public final class OfflineRequestQueue: Sendable {
     /// Makes a queue over a store, and begins to send.
     ///
     /// - Parameters:
-    ///   - path: What the queue is known by in this process; `nil` if it is not shared.
+    ///   - place: What the queue is known by in this process; `nil` if it is not shared.
     ///   - events: Where the store reports recoveries.
     ///   - configuration: How the queue delivers, ``OfflineConfiguration/bounded``.
     init(
-        name: String, directory: URL, path: String?, store: any OfflineStore, events: EventHub,
+        name: String, directory: URL?, place: String?, store: any OfflineStore, events: EventHub,
         configuration: OfflineConfiguration
     ) {
         self.name = name
         self.directory = directory
-        self.path = path
+        self.place = place
         dispatcher = Dispatcher(store: store, configuration: configuration, events: events, waiters: Waiters())
         events.open()
         if configuration.startsPaused { pause() }
@@ -125,7 +134,7 @@ public final class OfflineRequestQueue: Sendable {
     ///   and sent again with the same key when the queue is opened the next time. `true` by default.
     public func close(finishing isPatient: Bool = true) async {
         // A later call of `open` does not wait for this queue.
-        if let path { await OpenQueues.shared.remove(self, at: path) }
+        if let place { await OpenQueues.shared.remove(self, at: place) }
         dispatcher.beginClosing(isPatient: isPatient)
         let end = Task {
             await dispatcher.close(isPatient: isPatient)

@@ -1,7 +1,7 @@
 import Foundation
 import RequestOperations
 
-/// The queues that are open in this process, by the path of their files.
+/// The queues that are open in this process, by their name and where they are kept.
 final class OpenQueues: Sendable {
     static let shared = OpenQueues()
 

@@ -3,9 +3,15 @@ package import RequestOperations
 
 /// Where a queue keeps its records. All SQL is behind this protocol.
 ///
-/// Each function is one transaction. When it returns, its changes are durable. Several processes may use one store. A
-/// store knows no clock: times are passed in.
+/// Each function is one transaction. When it returns, its changes are durable. Several processes may use one store. Its
+/// own clock decides what is due, so processes with other clocks agree.
 package protocol OfflineStore: Sendable {
+    /// Whether processes on several machines send at the same time. Each attempt is then claimed, so that the bounds of an
+    /// origin apply to all of them.
+    var isShared: Bool { get }
+    /// An element means that other processes may have changed the store. It ends at once if only ``version()`` can say so.
+    var changes: AsyncStream<Void> { get }
+
     /// Takes a body into the store: a short one stays in memory until it is added, a long one goes to a file.
     func keep(_ body: StoredBody, inlineLimit: Int) async throws -> OwnedBody
     /// Discards a body that no record has taken.
@@ -26,7 +32,7 @@ package protocol OfflineStore: Sendable {
     func claim(_ request: ClaimRequest) async throws -> Claim
     /// Whether a record is still in flight under a lease. Asked before each attempt is sent. This ends a wait that was
     /// noted.
-    func maySend(_ id: OfflineRecord.ID, under lease: Lease, at now: Date) async throws -> Bool
+    func maySend(_ id: OfflineRecord.ID, under lease: Lease) async throws -> Bool
     /// Records a failed attempt of a record that stays in flight. Until the record is due, it is shown as waiting.
     ///
     /// - Throws: ``OfflineQueueError/Code/leaseLost``.
@@ -34,9 +40,7 @@ package protocol OfflineStore: Sendable {
     /// Records the outcome of a delivery. Returns `false` if the record was removed meanwhile.
     ///
     /// - Throws: ``OfflineQueueError/Code/leaseLost``.
-    func settle(
-        _ id: OfflineRecord.ID, as settlement: Settlement, under lease: Lease, at now: Date
-    ) async throws -> Bool
+    func settle(_ id: OfflineRecord.ID, as settlement: Settlement, under lease: Lease) async throws -> Bool
     /// Shows that the sender lives. Returns the records that are in flight under the lease.
     ///
     /// - Throws: ``OfflineQueueError/Code/leaseLost``.
@@ -47,36 +51,34 @@ package protocol OfflineStore: Sendable {
     func wake(_ sleepers: Sleepers) async throws -> Int
     /// Ends waits that are longer than they can be, of ``Sleepers/batch`` records at most. Returns how many there were. It
     /// reads all that wait for a time.
-    func endWaits(at now: Date, longerThan longest: LongestWaits) async throws -> Int
+    func endWaits(longerThan longest: LongestWaits) async throws -> Int
     /// The origins that records wait for after a failure.
     func waitingOrigins(limit: Int) async throws -> [String]
     /// Changes with each change of the store, also by another process. Cheap enough to be asked often.
     func version() async throws -> StoreVersion
 
     /// A page of records in the order of their ids, without bodies.
-    func records(
-        _ filter: RecordFilter, after id: OfflineRecord.ID?, limit: Int, at now: Date
-    ) async throws -> [StoredRecord]
+    func records(_ filter: RecordFilter, after id: OfflineRecord.ID?, limit: Int) async throws -> [StoredRecord]
     /// One record, with its body.
-    func record(_ id: OfflineRecord.ID, at now: Date) async throws -> StoredRecord?
+    func record(_ id: OfflineRecord.ID) async throws -> StoredRecord?
     /// The given records that exist and are not dead letters.
     func undecided(of ids: [OfflineRecord.ID]) async throws -> Set<OfflineRecord.ID>
     /// The highest id; `nil` if there is no record.
     func lastID() async throws -> OfflineRecord.ID?
     /// Removes a record, also one in flight. Returns `false` if there is none.
-    func remove(_ id: OfflineRecord.ID, at now: Date) async throws -> Bool
+    func remove(_ id: OfflineRecord.ID) async throws -> Bool
     /// Removes at most `limit` records up to an id and returns them. Records in flight are removed too.
     func remove(
-        _ filter: RecordFilter, upTo last: OfflineRecord.ID, limit: Int, at now: Date
+        _ filter: RecordFilter, upTo last: OfflineRecord.ID, limit: Int
     ) async throws -> [OfflineRecord.ID]
     /// Makes a dead letter pending again. Returns `false` if there is no such dead letter.
-    func revive(_ id: OfflineRecord.ID, at now: Date) async throws -> Bool
+    func revive(_ id: OfflineRecord.ID) async throws -> Bool
     /// How many records there are.
-    func counts(at now: Date) async throws -> OfflineCounts
+    func counts() async throws -> OfflineCounts
     /// The queue as a whole, for people. The cost does not grow with the number of records.
-    func overview(at now: Date) async throws -> QueueOverview
+    func overview() async throws -> QueueOverview
     /// A page of records for people, the newest first, without bodies. It looks at ``RecordQuery/steps`` records at most.
-    func page(_ query: RecordQuery, at now: Date) async throws -> RecordPage
+    func page(_ query: RecordQuery) async throws -> RecordPage
     /// Whether all existing records are dead letters. Cheap enough to be asked often.
     func isDrained() async throws -> Bool
     /// The recorded outcome of a record that is no longer there.
@@ -107,10 +109,6 @@ package struct ClaimRequest: Sendable {
     package var perOrigin: Int
     /// How many records of each origin have a place already.
     package var placesTaken: [String: Int]
-    /// The time of the calendar.
-    package var now: Date
-    /// A time that only rises, for the age of another owner's last beat.
-    package var elapsed: Duration
     /// How long this owner may be silent.
     package var leaseDuration: Duration
     /// Whether requests that need a network can be sent.
@@ -121,6 +119,10 @@ package struct ClaimRequest: Sendable {
     package var met: Set<String>
     /// The longest time that a record is kept.
     package var maximumAge: Duration?
+    /// The most requests in flight to one origin, and how many may begin a second. A shared store applies both to all
+    /// processes. `nil` means no bound.
+    package var originBound: Int?
+    package var originRate: RequestLimiter.Rate?
     /// The longest wait that is noted of a record in flight. A longer wait comes from a change of the calendar's time, and
     /// ends.
     package var longestShortWait: Duration
@@ -145,8 +147,8 @@ package struct Claim: Sendable {
     }
 
     package var answer: Answer
-    /// When to look again: when the next record is due, or at once if a claim had too much to do.
-    package var nextDue: Date?
+    /// How long until the next record is due. Zero if a claim had too much to do. `nil` if only an event makes one due.
+    package var next: Duration?
     /// Records that were given an outcome.
     package var ended: [(OfflineRecord.ID, OfflineOutcome)] = []
 }
@@ -159,9 +161,26 @@ package struct FailureNote: Sendable, Hashable {
     package var refusals: Int
     /// The failure in one line.
     package var failure: String
-    /// When the next attempt may begin.
-    package var due: Date
+    /// How long until the next attempt may begin.
+    package var delay: Duration
     package var reason: OfflineRecord.WaitReason
+    /// How long the server, or an open circuit, asks to leave the whole origin alone. `nil` if none did.
+    package var originRests: Duration?
+
+    package init(
+        attempts: Int, refusals: Int, failure: String, delay: Duration, reason: OfflineRecord.WaitReason,
+        originRests: Duration? = nil
+    ) {
+        self.attempts = attempts
+        self.refusals = refusals
+        self.failure = failure
+        self.delay = delay
+        self.reason = reason
+        self.originRests = originRests
+    }
+
+    /// When the next attempt may begin, if the wait begins at a date.
+    package func due(from now: Date) -> Date { Date(storedSeconds: now.timeIntervalSince1970 + delay / .seconds(1)) }
 }
 
 /// The outcome of a delivery.

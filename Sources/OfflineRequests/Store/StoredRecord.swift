@@ -102,12 +102,13 @@ package struct NewRecord: Sendable {
     package var uniqueKey: String?
     package var rule: UniqueRule
     package var priority: Int
-    package var added: Date
     package var notBefore: Date?
     package var expires: Date?
 
-    /// What the record waits for when it is added, in seconds since 1970; `nil` if that is nothing.
-    var due: Double? { notBefore?.storable.flatMap { $0 > added ? $0.timeIntervalSince1970 : nil } }
+    /// What the record waits for if it is added at a date, in seconds since 1970; `nil` if that is nothing.
+    func due(at added: Date) -> Double? {
+        notBefore?.storable.flatMap { $0 > added ? $0.timeIntervalSince1970 : nil }
+    }
 }
 
 /// What an addition expects of the records with the same unique key.

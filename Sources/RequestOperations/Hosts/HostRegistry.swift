@@ -100,6 +100,14 @@ public final class HostRegistry: Sendable {
         visit(Origin(url)) { $0.timeLeftAlone(at: $1) }
     }
 
+    /// How long no request should go to a URL's host, also because its circuit is open.
+    package func timeLeftAlone(_ url: URL, under breaker: CircuitBreaker?) -> Duration {
+        visit(Origin(url)) { host, now in
+            let open = breaker.map { Duration.nanoseconds(host.circuit($0).timeLeft(at: now)) } ?? .zero
+            return max(host.timeLeftAlone(at: now), open)
+        }
+    }
+
     /// The hosts of which anything is known.
     var origins: [Origin] { table.withLock { $0.origins } }
 

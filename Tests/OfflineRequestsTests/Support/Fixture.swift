@@ -57,10 +57,10 @@ final class Fixture: Sendable {
         configuration = configuration.bounded
         let events = EventHub()
         let store = try await SQLiteStore.open(
-            name: name, directory: directory, date: configuration.date, onRecovery: { events.send(.recovered($0)) },
-            flush: flush)
+            name: name, directory: directory, date: configuration.date, clock: clock,
+            onRecovery: { events.send(.recovered($0)) }, flush: flush)
         return OfflineRequestQueue(
-            name: name, directory: directory, path: nil, store: store, events: events, configuration: configuration)
+            name: name, directory: directory, place: nil, store: store, events: events, configuration: configuration)
     }
 
     /// The files of a queue.

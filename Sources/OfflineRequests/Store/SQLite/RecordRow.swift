@@ -132,13 +132,13 @@ enum RecordRow {
     }
 
     /// The parts of a record that is to be added.
-    static func parts(of record: NewRecord) throws -> Parts {
+    static func parts(of record: NewRecord, addedAt added: Date) throws -> Parts {
         var content = record.content
-        content.notBefore = record.due
+        content.notBefore = record.due(at: added)
         var parts = Parts(
             content: try bytes(of: content), lane: record.lane, tag: record.tag, key: record.uniqueKey,
             priority: Int64(record.priority), bytes: record.bodySize,
-            added: Date(storedSeconds: record.added.timeIntervalSince1970).timeIntervalSince1970,
+            added: Date(storedSeconds: added.timeIntervalSince1970).timeIntervalSince1970,
             expires: record.expires?.storable?.timeIntervalSince1970, network: record.content.needsNetwork ? 1 : 0,
             origin: record.content.origin, message: record.content.message)
         switch record.body {

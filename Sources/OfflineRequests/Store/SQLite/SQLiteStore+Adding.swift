@@ -6,7 +6,8 @@ extension SQLiteStore {
     ) async throws -> [AddResult] {
         // Encoding takes longer than the insertion, so it is done before the commit.
         let parts: [RecordRow.Parts]
-        do { parts = try records.map { try RecordRow.parts(of: $0) } } catch {
+        let now = date()
+        do { parts = try records.map { try RecordRow.parts(of: $0, addedAt: now) } } catch {
             throw OfflineQueueError(.unencodable, underlying: error)
         }
         await place?.turn()
@@ -14,7 +15,8 @@ extension SQLiteStore {
             var (unused, nextID): ([String], Int64) = ([], try connection.nextRecordID())
             let results = try zip(records, parts).map { record, parts in
                 var adding = Adding(
-                    record: record, parts: parts, bounds: bounds, store: self, connection: connection, nextID: nextID)
+                    record: record, parts: parts, now: now, bounds: bounds, store: self, connection: connection,
+                    nextID: nextID)
                 defer { (unused, nextID) = (unused + adding.unusedFiles, adding.nextID) }
                 return try adding.run()
             }
@@ -43,6 +45,7 @@ extension SQLiteStore {
 private struct Adding {
     let record: NewRecord
     let parts: RecordRow.Parts
+    let now: Date
     let bounds: OfflineBounds
     let store: SQLiteStore
     let connection: SQLiteConnection
@@ -53,11 +56,12 @@ private struct Adding {
     private(set) var nextID: Int64
 
     init(
-        record: NewRecord, parts: RecordRow.Parts, bounds: OfflineBounds, store: SQLiteStore,
+        record: NewRecord, parts: RecordRow.Parts, now: Date, bounds: OfflineBounds, store: SQLiteStore,
         connection: SQLiteConnection, nextID: Int64
     ) {
         self.record = record
         self.parts = parts
+        self.now = now
         self.bounds = bounds
         self.store = store
         self.connection = connection
@@ -99,7 +103,7 @@ private struct Adding {
         var parts = parts
         parts.id = nextID
         nextID += 1
-        let due = record.due
+        let due = record.due(at: now)
         try connection.run(
             """
             INSERT INTO records (id, state, head, network, reason, fence, lane, tag, key, priority, added, due, expires,
@@ -197,7 +201,7 @@ private struct Adding {
 
     private mutating func end(_ id: OfflineRecord.ID, as outcome: OfflineOutcome) throws {
         if let file = try connection.end(
-            id, as: outcome, at: record.added, keepingOutcomesFor: store.outcomeRetention)
+            id, as: outcome, at: now, keepingOutcomesFor: store.outcomeRetention)
         {
             unusedFiles.append(file)
         }

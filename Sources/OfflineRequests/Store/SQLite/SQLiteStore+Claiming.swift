@@ -3,13 +3,14 @@ import RequestOperations
 
 extension SQLiteStore {
     package func claim(_ request: ClaimRequest) async throws -> Claim {
-        let view = try await read { [owner] connection in try ClaimView(request, owner: owner, connection) }
-        guard view.hasWork else { return Claim(answer: .idle, nextDue: view.nextDue) }
+        let now = date()
+        let view = try await read { [owner] connection in try ClaimView(request, at: now, owner: owner, connection) }
+        guard view.hasWork else { return Claim(answer: .idle, next: view.next) }
         let (claim, unused) = try await writeLease { [self] connection -> (Claim, [String]) in
-            guard request.isWanted() else { return (Claim(answer: .idle, nextDue: view.nextDue), []) }
-            var claiming = Claiming(request: request, store: self, connection: connection)
-            guard let lease = try takeLease(request, connection) else {
-                return (Claim(answer: .held, nextDue: view.nextDue), [])
+            guard request.isWanted() else { return (Claim(answer: .idle, next: view.next), []) }
+            var claiming = Claiming(request: request, now: now, store: self, connection: connection)
+            guard let lease = try takeLease(request, at: now, connection) else {
+                return (Claim(answer: .held, next: view.next), [])
             }
             let claim = try claiming.run(under: lease)
             try connection.releaseIfIdle(owner)
@@ -20,7 +21,9 @@ extension SQLiteStore {
     }
 
     /// The lease of this store, taken if it is free; `nil` if another owner has it.
-    private func takeLease(_ request: ClaimRequest, _ connection: SQLiteConnection) throws -> Lease? {
+    private func takeLease(
+        _ request: ClaimRequest, at now: Date, _ connection: SQLiteConnection
+    ) throws -> Lease? {
         let row = try connection.first("SELECT owner, fence, beat, patience FROM lease") {
             (
                 owner: $0.text(0), fence: $0.integer(1), beat: $0.integer(2),
@@ -32,7 +35,7 @@ extension SQLiteStore {
             try connection.run("UPDATE lease SET beat = beat + 1")
             for id in try connection.inFlight() where !request.delivering.contains(id) {
                 try connection.run(
-                    "\(SQLiteStore.takeBack) AND id = ?", .real(request.latestShortDue), .integer(id.rawValue))
+                    "\(SQLiteStore.takeBack) AND id = ?", .real(request.latestShortDue(at: now)), .integer(id.rawValue))
             }
             return Lease(fence: row.fence)
         }
@@ -42,7 +45,7 @@ extension SQLiteStore {
             let known = OfflineConfiguration.leaseDurations
             let patience = known.contains(row.patience) ? row.patience : request.leaseDuration
             let isSilent = rival.withLock {
-                $0.isSilent(fence: row.fence, beat: row.beat, at: request.elapsed, for: patience)
+                $0.isSilent(fence: row.fence, beat: row.beat, at: elapsed(), for: patience)
             }
             guard isSilent else { return nil }
         }
@@ -53,7 +56,7 @@ extension SQLiteStore {
             "UPDATE lease SET owner = ?, fence = ?, beat = 0, patience = ?", .text(owner), .integer(fence),
             .real(request.leaseDuration / .seconds(1)))
         // Deliveries of an earlier owner may have arrived or not. They are sent again with the same key.
-        try connection.run(SQLiteStore.takeBack, .real(request.latestShortDue))
+        try connection.run(SQLiteStore.takeBack, .real(request.latestShortDue(at: now)))
         return Lease(fence: fence)
     }
 }
@@ -70,10 +73,10 @@ extension SQLiteStore {
 /// What can be seen of the queue before anything is changed.
 private struct ClaimView {
     let hasWork: Bool
-    let nextDue: Date?
+    let next: Duration?
 
-    init(_ request: ClaimRequest, owner: String, _ connection: SQLiteConnection) throws {
-        let now = SQLiteValue.real(request.now.timeIntervalSince1970)
+    init(_ request: ClaimRequest, at date: Date, owner: String, _ connection: SQLiteConnection) throws {
+        let now = SQLiteValue.real(date.timeIntervalSince1970)
         func exists(_ condition: String, _ values: SQLiteValue...) throws -> Bool { try exists(condition, values) }
         func exists(_ condition: String, _ values: [SQLiteValue]) throws -> Bool {
             var found = false
@@ -95,15 +98,17 @@ private struct ClaimView {
             || exists("head = 1 AND state = 1 AND due <= ?", now)
             || exists("expires IS NOT NULL AND state < 2 AND expires <= ?", now)
             || exists(request.lackedHandler, request.handlers.map(SQLiteValue.text))
-            || request.oldestAllowed.map { oldest in try connection.oldestAdded().map { $0 < oldest } ?? false }
+            || request.oldestAllowed(at: date).map { oldest in try connection.oldestAdded().map { $0 < oldest } ?? false }
                 ?? false
-        nextDue = try connection.nextDue(request)
+        next = try connection.next(request, after: date)
     }
 }
 
 extension ClaimRequest {
     /// No wait of a record in flight ends later than this, unless the time of the calendar was changed.
-    fileprivate var latestShortDue: Double { now.timeIntervalSince1970 + longestShortWait / .seconds(1) }
+    fileprivate func latestShortDue(at now: Date) -> Double {
+        now.timeIntervalSince1970 + longestShortWait / .seconds(1)
+    }
 
     /// Messages that waited for one of these handlers. Another process may have made them wait.
     fileprivate var lackedHandler: String {
@@ -113,7 +118,9 @@ extension ClaimRequest {
     }
 
     /// Records that were added earlier are too old; `nil` if none is.
-    fileprivate var oldestAllowed: Double? { maximumAge.map { now.timeIntervalSince1970 - $0 / .seconds(1) } }
+    fileprivate func oldestAllowed(at now: Date) -> Double? {
+        maximumAge.map { now.timeIntervalSince1970 - $0 / .seconds(1) }
+    }
 }
 
 extension SQLiteConnection {
@@ -132,8 +139,8 @@ extension SQLiteConnection {
         try first("SELECT added FROM records WHERE \(Self.hasAge) ORDER BY id LIMIT 1") { $0.real(0) }
     }
 
-    /// When something must be done next because of the time.
-    fileprivate func nextDue(_ request: ClaimRequest) throws -> Date? {
+    /// How long until something must be done because of the time.
+    fileprivate func next(_ request: ClaimRequest, after now: Date) throws -> Duration? {
         let due = try first(
             """
             SELECT min(t) FROM (SELECT min(due) AS t FROM records WHERE head = 1 AND state = 1
@@ -142,13 +149,14 @@ extension SQLiteConnection {
         ) { $0.optionalReal(0) }
         var times = [due?.flatMap { $0 < RecordRow.never ? $0 : nil }]
         if let age = request.maximumAge { times.append(try oldestAdded().map { $0 + age / .seconds(1) }) }
-        return times.compactMap(\.self).min().map(Date.init(storedSeconds:))
+        return times.compactMap(\.self).min().map { .rounded(seconds: max($0 - now.timeIntervalSince1970, 0)) }
     }
 }
 
 /// One claim within a transaction.
 private struct Claiming {
     let request: ClaimRequest
+    let now: Date
     let store: SQLiteStore
     let connection: SQLiteConnection
     private var ended: [(OfflineRecord.ID, OfflineOutcome)] = []
@@ -165,8 +173,9 @@ private struct Claiming {
     /// The most origins that a search by origins looks at. The next search goes on behind them.
     private static let originsInView = 256
 
-    init(request: ClaimRequest, store: SQLiteStore, connection: SQLiteConnection) {
+    init(request: ClaimRequest, now: Date, store: SQLiteStore, connection: SQLiteConnection) {
         self.request = request
+        self.now = now
         self.store = store
         self.connection = connection
         placesTaken = request.placesTaken
@@ -188,17 +197,17 @@ private struct Claiming {
         // The rest follows at once, in a transaction of its own, so that others can write in between.
         let isMore = claimed.count < request.limit && (judged >= Self.batch || isMoreHandled)
         return Claim(
-            answer: answer, nextDue: isMore ? request.now : try connection.nextDue(request), ended: ended)
+            answer: answer, next: isMore ? .zero : try connection.next(request, after: now), ended: ended)
     }
 
     private mutating func dropOld() throws {
-        guard let oldest = request.oldestAllowed else { return }
+        guard let oldest = request.oldestAllowed(at: now) else { return }
         let records = try connection.rows(
             "SELECT id, added FROM records WHERE \(SQLiteConnection.hasAge) ORDER BY id LIMIT \(Self.batch)"
         ) { (id: OfflineRecord.ID(rawValue: $0.integer(0)), added: $0.real(1)) }
         for record in records where record.added < oldest {
             let file = try connection.end(
-                record.id, as: .dropped(.age), at: request.now, keepingOutcomesFor: store.outcomeRetention)
+                record.id, as: .dropped(.age), at: now, keepingOutcomesFor: store.outcomeRetention)
             if let file { unusedFiles.append(file) }
             ended.append((record.id, .dropped(.age)))
         }
@@ -207,7 +216,7 @@ private struct Claiming {
     private mutating func expire() throws {
         let expired = try connection.rows(
             "SELECT id FROM records WHERE expires IS NOT NULL AND state < 2 AND expires <= ? LIMIT \(Self.batch)",
-            .real(request.now.timeIntervalSince1970)
+            .real(now.timeIntervalSince1970)
         ) { OfflineRecord.ID(rawValue: $0.integer(0)) }
         for id in expired { try bury(id, DeadLetterReason(.expired, detail: "it expired before it was delivered")) }
     }
@@ -217,7 +226,7 @@ private struct Claiming {
             """
             UPDATE records SET state = 0, reason = 0 WHERE id IN (SELECT id FROM records
               WHERE head = 1 AND state = 1 AND due <= ? ORDER BY due LIMIT \(Self.batch))
-            """, .real(request.now.timeIntervalSince1970))
+            """, .real(now.timeIntervalSince1970))
     }
 
     /// Wakes messages for which there is a handler now. Returns whether there may be more of them.

@@ -2,7 +2,7 @@ package import Foundation
 import RequestOperations
 
 extension SQLiteStore {
-    package func maySend(_ id: OfflineRecord.ID, under lease: Lease, at now: Date) async throws -> Bool {
+    package func maySend(_ id: OfflineRecord.ID, under lease: Lease) async throws -> Bool {
         let due = try await read { [owner] connection -> Double? in
             guard try connection.holds(lease, owner) else { return nil }
             return try connection.first(
@@ -11,7 +11,7 @@ extension SQLiteStore {
             ) { $0.real(0) }
         }
         guard let due else { return false }
-        let now = now.timeIntervalSince1970
+        let now = date().timeIntervalSince1970
         guard due > now else { return true }
         // Something ended the wait early. From now on it is in flight.
         return try await write { connection in
@@ -23,6 +23,7 @@ extension SQLiteStore {
     }
 
     package func note(_ step: FailureNote, of id: OfflineRecord.ID, under lease: Lease) async throws {
+        let now = date()
         try await write { [self] connection in
             try check(lease, connection)
             // `due` is for the time after a crash, when the record is pending again.
@@ -31,14 +32,15 @@ extension SQLiteStore {
                 UPDATE records SET attempts = ?, refusals = ?, failure = ?, due = ?, reason = ?
                 WHERE id = ? AND state = 2 AND fence = ?
                 """, .integer(step.attempts), .integer(step.refusals), .text(step.failure),
-                .real(step.due.timeIntervalSince1970), .integer(step.reason.rawValue),
+                .real(step.due(from: now).timeIntervalSince1970), .integer(step.reason.rawValue),
                 .integer(id.rawValue), .integer(lease.fence))
         }
     }
 
     package func settle(
-        _ id: OfflineRecord.ID, as settlement: Settlement, under lease: Lease, at now: Date
+        _ id: OfflineRecord.ID, as settlement: Settlement, under lease: Lease
     ) async throws -> Bool {
+        let now = date()
         let file = try await writeLease { [self] connection -> String?? in
             try check(lease, connection)
             let file = try connection.first(
@@ -56,7 +58,7 @@ extension SQLiteStore {
                     UPDATE records SET state = 1, fence = 0, attempts = ?, refusals = ?, failure = ?, due = ?,
                       reason = ? WHERE id = ?
                     """, .integer(step.attempts), .integer(step.refusals), .text(step.failure),
-                    .real(step.due.timeIntervalSince1970), .integer(step.reason.rawValue),
+                    .real(step.due(from: now).timeIntervalSince1970), .integer(step.reason.rawValue),
                     .integer(id.rawValue))
             case .dead(let reason):
                 try connection.run("UPDATE records SET attempts = attempts + 1 WHERE id = ?", .integer(id.rawValue))
@@ -121,8 +123,8 @@ extension SQLiteStore {
         }
     }
 
-    package func endWaits(at now: Date, longerThan longest: LongestWaits) async throws -> Int {
-        let now = now.timeIntervalSince1970
+    package func endWaits(longerThan longest: LongestWaits) async throws -> Int {
+        let now = date().timeIntervalSince1970
         let tooLong = try await read { connection in
             var found: [(id: Int64, due: Double)] = []
             try connection.forEach(

@@ -2,9 +2,10 @@ package import Foundation
 
 extension SQLiteStore {
     package func records(
-        _ filter: RecordFilter, after id: OfflineRecord.ID?, limit: Int, at now: Date
+        _ filter: RecordFilter, after id: OfflineRecord.ID?, limit: Int
     ) async throws -> [StoredRecord] {
-        try await read { [files] connection in
+        let now = date()
+        return try await read { [files] connection in
             let (condition, values) = Self.condition(filter, at: now)
             var records: [StoredRecord] = []
             try connection.forEach(
@@ -19,8 +20,9 @@ extension SQLiteStore {
         }
     }
 
-    package func record(_ id: OfflineRecord.ID, at now: Date) async throws -> StoredRecord? {
-        try await read { [files] connection in
+    package func record(_ id: OfflineRecord.ID) async throws -> StoredRecord? {
+        let now = date()
+        return try await read { [files] connection in
             try connection.first(
                 "SELECT \(RecordRow.columnsWithBody) FROM records WHERE id = ?", .integer(id.rawValue)
             ) { RecordRow.read($0, hasBody: true, bodies: files.bodies, at: now).record }
@@ -45,13 +47,14 @@ extension SQLiteStore {
         }
     }
 
-    package func remove(_ id: OfflineRecord.ID, at now: Date) async throws -> Bool {
-        try await remove("id = ?", [.integer(id.rawValue)], limit: 1, at: now).count == 1
+    package func remove(_ id: OfflineRecord.ID) async throws -> Bool {
+        try await remove("id = ?", [.integer(id.rawValue)], limit: 1, at: date()).count == 1
     }
 
     package func remove(
-        _ filter: RecordFilter, upTo last: OfflineRecord.ID, limit: Int, at now: Date
+        _ filter: RecordFilter, upTo last: OfflineRecord.ID, limit: Int
     ) async throws -> [OfflineRecord.ID] {
+        let now = date()
         // Dead letters have an index of their own.
         for kinds in [filter.kinds.subtracting([.dead]), filter.kinds.intersection([.dead])] where !kinds.isEmpty {
             var part = filter
@@ -85,8 +88,9 @@ extension SQLiteStore {
         return removed.map(\.id)
     }
 
-    package func revive(_ id: OfflineRecord.ID, at now: Date) async throws -> Bool {
-        try await write { [files] connection in
+    package func revive(_ id: OfflineRecord.ID) async throws -> Bool {
+        let now = date()
+        return try await write { [files] connection in
             let row = try connection.first(
                 "SELECT \(RecordRow.columnsWithBody) FROM records WHERE id = ? AND state = 3", .integer(id.rawValue)
             ) { RecordRow.read($0, hasBody: true, bodies: files.bodies) }
@@ -113,8 +117,9 @@ extension SQLiteStore {
         }
     }
 
-    package func counts(at now: Date) async throws -> OfflineCounts {
-        try await read { try Self.counts($0, at: now) }
+    package func counts() async throws -> OfflineCounts {
+        let now = date()
+        return try await read { try Self.counts($0, at: now) }
     }
 
     /// The totals. A record in flight that is not due yet counts as waiting.

@@ -6,8 +6,9 @@ import RequestOperations
 /// The view has indices and counts of its own. They are made when somebody looks for the first time, so that a queue without
 /// a view pays nothing for them. They stay, and SQLite maintains them for the changes of every process.
 extension SQLiteStore {
-    package func overview(at now: Date) async throws -> QueueOverview {
-        try await view { connection in
+    package func overview() async throws -> QueueOverview {
+        let now = date()
+        return try await view { connection in
             var minutes = Array(repeating: QueueOverview.Minute(), count: QueueOverview.minutesShown)
             let first = Int(now.timeIntervalSince1970 / 60) - minutes.count + 1
             try connection.forEach("SELECT minute, delivered, failed FROM view_minutes", []) { row in
@@ -24,8 +25,9 @@ extension SQLiteStore {
         }
     }
 
-    package func page(_ query: RecordQuery, at now: Date) async throws -> RecordPage {
+    package func page(_ query: RecordQuery) async throws -> RecordPage {
         guard !query.filter.kinds.isEmpty else { return RecordPage() }
+        let now = date()
         return try await view { [files] connection in
             let (sql, values) = Self.walk(query, at: now)
             var page = RecordPage()

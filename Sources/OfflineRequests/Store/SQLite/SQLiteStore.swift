@@ -21,13 +21,21 @@ package final class SQLiteStore: OfflineStore {
 
     /// How long outcomes are kept.
     let outcomeRetention: Duration
+    /// The time of the calendar.
+    let date: @Sendable () -> Date
+    /// A time that only rises, for the age of another owner's last beat.
+    let elapsed: @Sendable () -> Duration
+
+    package var isShared: Bool { false }
+    package var changes: AsyncStream<Void> { AsyncStream { $0.finish() } }
 
     private init(
         _ files: QueueFiles, outcomeRetention: Duration, date: @escaping @Sendable () -> Date,
-        onRecovery: @escaping @Sendable (OfflineRecovery) -> Void, flush: @escaping @Sendable (Int32) -> Bool
+        elapsed: @escaping @Sendable () -> Duration, onRecovery: @escaping @Sendable (OfflineRecovery) -> Void, flush: @escaping @Sendable (Int32) -> Bool
     ) throws {
         self.files = files
         self.outcomeRetention = outcomeRetention
+        (self.date, self.elapsed) = (date, elapsed)
         writer = GroupCommit(try SQLiteDatabase(files: files, date: date, onRecovery: onRecovery, flush: flush))
         reader = SQLiteReader(try SQLiteDatabase(files: files, isReader: true, date: date))
         checker = try SQLiteDatabase(files: files, isReader: true, date: date)
@@ -43,22 +51,26 @@ package final class SQLiteStore: OfflineStore {
     ///   - directory: The directory of its files.
     ///   - outcomeRetention: How long outcomes are kept. 30 days by default.
     ///   - date: The time of the calendar.
+    ///   - clock: The clock of the silence of other owners. The continuous clock by default.
     ///   - onRecovery: Called when a damage was found and repaired, here or later.
     ///   - onFailure: Called if a large database could not be checked or repaired in the background.
     ///   - flush: Flushes the commits in the file of a descriptor to the disk.
     package static func open(
         name: String, directory: URL, outcomeRetention: Duration = .seconds(30 * 86_400),
-        date: @escaping @Sendable () -> Date, onRecovery: @escaping @Sendable (OfflineRecovery) -> Void,
+        date: @escaping @Sendable () -> Date, clock: any Clock<Duration> = ContinuousClock(),
+        onRecovery: @escaping @Sendable (OfflineRecovery) -> Void,
         onFailure: @escaping @Sendable (OfflineQueueError) -> Void = { _ in },
         flush: @escaping @Sendable (Int32) -> Bool = DiskFlush.flush
     ) async throws -> SQLiteStore {
         do {
             let files = try QueueFiles(name: name, directory: directory)
+            let elapsed = WaitClock.elapsed(on: clock)
             let (store, old) = try await BlockingWork.run {
                 try files.makeFolders()
                 try OwnerLock.removeRemains(in: files)
                 let store = try SQLiteStore(
-                    files, outcomeRetention: outcomeRetention, date: date, onRecovery: onRecovery, flush: flush)
+                    files, outcomeRetention: outcomeRetention, date: date, elapsed: elapsed, onRecovery: onRecovery,
+                    flush: flush)
                 return (store, try BodyFiles.old(in: files.bodies))
             }
             // The first transaction opens the database.
