@@ -169,7 +169,8 @@ final class Dispatcher: Sendable {
         for (constraint, isMet) in configuration.conditions where await holds(isMet) { met.insert(constraint.name) }
         let (taken, delivering) = state.withLock { ($0.placesTaken, $0.deliveredRecords) }
         return ClaimRequest(
-            limit: room, perOrigin: perOrigin, placesTaken: taken, leaseDuration: configuration.leaseDuration, isOnline: reachability.isReachable,
+            limit: room, perOrigin: perOrigin, placesTaken: taken, leaseDuration: configuration.leaseDuration,
+            isOnline: reachability.isReachable,
             handlers: handlers.names, met: met, maximumAge: configuration.bounds.age,
             originBound: configuration.request.limiter?.perHost, originRate: configuration.request.limiter?.rate,
             longestShortWait: DeliveryOperation.longestWait,

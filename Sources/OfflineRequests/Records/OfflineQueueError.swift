@@ -51,7 +51,7 @@ public struct OfflineQueueError: Error, Sendable, CustomStringConvertible {
     /// The cause, where there is one.
     public let underlying: (any Error)?
 
-    init(_ code: Code, underlying: (any Error)? = nil) {
+    package init(_ code: Code, underlying: (any Error)? = nil) {
         self.code = code
         self.underlying = underlying
     }
@@ -61,8 +61,7 @@ public struct OfflineQueueError: Error, Sendable, CustomStringConvertible {
     public var description: String {
         switch underlying {
         case let cause as FileError: "\(code): \(cause)"
-        case let cause as SQLiteError: "\(code): \(cause)"
-        case let cause as Schema.UnknownVersion: "\(code): \(cause)"
+        case let cause as any StoreFailure: "\(code): \(cause)"
         case let cause?: "\(code): \(cause.redacted)"
         case nil: "\(code)"
         }
@@ -70,3 +69,6 @@ public struct OfflineQueueError: Error, Sendable, CustomStringConvertible {
 }
 
 extension OfflineQueueError: OpaqueReflectable {}
+
+/// An error of a store whose text has one line and shows no data of a record, so that it can be logged.
+package protocol StoreFailure: Error, CustomStringConvertible {}

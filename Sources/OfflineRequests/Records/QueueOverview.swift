@@ -10,6 +10,11 @@ package struct QueueOverview: Sendable, Equatable {
         package let name: String
         /// How many records it has, at most ``QueueOverview/mostCounted`` and one.
         package let count: Int
+
+        package init(name: String, count: Int) {
+            self.name = name
+            self.count = count
+        }
     }
 
     /// What happened in one minute.
@@ -17,6 +22,8 @@ package struct QueueOverview: Sendable, Equatable {
         package var delivered = 0
         /// Failed attempts. Those that made a dead letter count too.
         package var failed = 0
+
+        package init() {}
     }
 
     /// No more records of a group are counted, so that the cost does not grow with the queue.
@@ -34,11 +41,22 @@ package struct QueueOverview: Sendable, Equatable {
     /// The last hour, oldest first. The last minute is the present one, which is not over.
     package var minutes: [Minute]
 
+    package init(
+        counts: OfflineCounts, lanes: [Group], hosts: [Group], minutes: [Minute]
+    ) {
+        self.counts = counts
+        self.lanes = lanes
+        self.hosts = hosts
+        self.minutes = minutes
+    }
+
     /// The sum of a number over the last hour.
     package func total(_ number: (Minute) -> Int) -> Int { minutes.reduce(0) { $0 + number($1) } }
 
     /// The scheme, host and port of an origin. An origin without a port ends with the colon before it, which is not shown.
-    static func host(ofOrigin origin: String) -> String { String(origin.dropLast(origin.hasSuffix(":") ? 1 : 0)) }
+    package static func host(ofOrigin origin: String) -> String {
+        String(origin.dropLast(origin.hasSuffix(":") ? 1 : 0))
+    }
 }
 
 /// Which records a list shows, newest first.
@@ -69,6 +87,13 @@ package struct RecordPage: Sendable {
     package var records: [OfflineRecord] = []
     /// Where the next page begins (``RecordQuery/before``). `nil` at the end of the list.
     package var next: OfflineRecord.ID?
+
+    package init(
+        records: [OfflineRecord] = [], next: OfflineRecord.ID? = nil
+    ) {
+        self.records = records
+        self.next = next
+    }
     /// How many records were looked at.
     package var looked = 0
 }
@@ -93,7 +118,7 @@ extension OfflineRecord {
     }
 
     /// Whether a text is the id, or in what people are shown of the record.
-    func contains(_ text: String) -> Bool {
+    package func contains(_ text: String) -> Bool {
         if ID(shown: text) == id { return true }
         var texts = [subject, lane, tag, uniqueKey, lastFailure]
         if case .dead(let reason) = state { texts.append("\(reason)") }
@@ -104,7 +129,7 @@ extension OfflineRecord {
 
 extension OfflineRecord.ID {
     /// Reads an id as people are shown it: a number, perhaps after a number sign. `nil` for any other text.
-    init?(shown text: String) {
+    package init?(shown text: String) {
         guard let number = Int64(text.hasPrefix("#") ? text.dropFirst() : text[...]) else { return nil }
         self.init(rawValue: number)
     }

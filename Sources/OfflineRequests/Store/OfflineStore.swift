@@ -94,11 +94,19 @@ package protocol OfflineStore: Sendable {
 /// The right to send, with the number that fences off earlier owners.
 package struct Lease: Sendable, Hashable {
     package let fence: Int64
+
+    package init(fence: Int64) {
+        self.fence = fence
+    }
 }
 
 /// What a store looked like at a moment.
 package struct StoreVersion: Sendable, Equatable {
     package let number: Int64
+
+    package init(number: Int64) {
+        self.number = number
+    }
 }
 
 /// What a claim needs to know.
@@ -132,6 +140,27 @@ package struct ClaimRequest: Sendable {
     /// The records that this process delivers. Others that are in flight here are left from a claim that failed after its
     /// commit. They become pending again.
     package var delivering: Set<OfflineRecord.ID>
+
+    package init(
+        limit: Int, perOrigin: Int, placesTaken: [String: Int], leaseDuration: Duration, isOnline: Bool,
+        handlers: Set<String>, met: Set<String>, maximumAge: Duration? = nil, originBound: Int? = nil,
+        originRate: RequestLimiter.Rate? = nil, longestShortWait: Duration, isWanted: @escaping @Sendable () -> Bool,
+        delivering: Set<OfflineRecord.ID>
+    ) {
+        self.limit = limit
+        self.perOrigin = perOrigin
+        self.placesTaken = placesTaken
+        self.leaseDuration = leaseDuration
+        self.isOnline = isOnline
+        self.handlers = handlers
+        self.met = met
+        self.maximumAge = maximumAge
+        self.originBound = originBound
+        self.originRate = originRate
+        self.longestShortWait = longestShortWait
+        self.isWanted = isWanted
+        self.delivering = delivering
+    }
 }
 
 /// The answer to a claim.
@@ -151,6 +180,14 @@ package struct Claim: Sendable {
     package var next: Duration?
     /// Records that were given an outcome.
     package var ended: [(OfflineRecord.ID, OfflineOutcome)] = []
+
+    package init(
+        answer: Answer, next: Duration? = nil, ended: [(OfflineRecord.ID, OfflineOutcome)] = []
+    ) {
+        self.answer = answer
+        self.next = next
+        self.ended = ended
+    }
 }
 
 /// What a failed attempt changes in a record.

@@ -21,6 +21,28 @@ package struct StoredRecord: Sendable {
     /// The checksum of what does not change while the record waits. A merge changes it.
     package let checksum: UInt64
 
+    package init(
+        id: OfflineRecord.ID, state: OfflineRecord.State, content: StoredContent, body: StoredBody, lane: String,
+        tag: String? = nil, uniqueKey: String? = nil, priority: Int, added: Date, expires: Date? = nil, attempts: Int,
+        refusals: Int, lastFailure: String? = nil, bodySize: Int64, checksum: UInt64
+    ) {
+        self.id = id
+        self.state = state
+        self.content = content
+        self.body = body
+        self.lane = lane
+        self.tag = tag
+        self.uniqueKey = uniqueKey
+        self.priority = priority
+        self.added = added
+        self.expires = expires
+        self.attempts = attempts
+        self.refusals = refusals
+        self.lastFailure = lastFailure
+        self.bodySize = bodySize
+        self.checksum = checksum
+    }
+
     /// The record as the program sees it.
     package var snapshot: OfflineRecord {
         OfflineRecord(
@@ -57,6 +79,23 @@ package struct StoredContent: Sendable, Codable, Hashable {
     /// The checksum of a body that is in a file.
     package var bodyChecksum: Int64?
 
+    package init(
+        message: String? = nil, method: String? = nil, url: URL? = nil, fields: [String: String]? = nil,
+        timeout: Double? = nil, constraints: [String], userInfo: Data? = nil, idempotencyKey: String,
+        notBefore: Double? = nil, bodyChecksum: Int64? = nil
+    ) {
+        self.message = message
+        self.method = method
+        self.url = url
+        self.fields = fields
+        self.timeout = timeout
+        self.constraints = constraints
+        self.userInfo = userInfo
+        self.idempotencyKey = idempotencyKey
+        self.notBefore = notBefore
+        self.bodyChecksum = bodyChecksum
+    }
+
     /// The request without its body; `nil` for a message.
     package var request: URLRequest? {
         guard let url else { return nil }
@@ -77,7 +116,7 @@ package struct StoredContent: Sendable, Codable, Hashable {
     package var origin: String? { url.flatMap(Self.origin) }
 
     /// The scheme, host and port of a URL; `nil` if it has no host.
-    static func origin(of url: URL) -> String? {
+    package static func origin(of url: URL) -> String? {
         guard let host = url.host?.lowercased() else { return nil }
         return "\(url.scheme?.lowercased() ?? "")://\(host):\(url.port.map(String.init) ?? "")"
     }
@@ -105,8 +144,24 @@ package struct NewRecord: Sendable {
     package var notBefore: Date?
     package var expires: Date?
 
+    package init(
+        content: StoredContent, body: StoredBody, bodySize: Int64, lane: String, tag: String? = nil,
+        uniqueKey: String? = nil, rule: UniqueRule, priority: Int, notBefore: Date? = nil, expires: Date? = nil
+    ) {
+        self.content = content
+        self.body = body
+        self.bodySize = bodySize
+        self.lane = lane
+        self.tag = tag
+        self.uniqueKey = uniqueKey
+        self.rule = rule
+        self.priority = priority
+        self.notBefore = notBefore
+        self.expires = expires
+    }
+
     /// What the record waits for if it is added at a date, in seconds since 1970; `nil` if that is nothing.
-    func due(at added: Date) -> Double? {
+    package func due(at added: Date) -> Double? {
         notBefore?.storable.flatMap { $0 > added ? $0.timeIntervalSince1970 : nil }
     }
 }

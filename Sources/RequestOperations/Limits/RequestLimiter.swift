@@ -254,9 +254,9 @@ extension RequestLimiter {
     /// Attempts follow each other evenly. With ``perSecond(_:burst:)`` of 10, one begins every 100 ms.
     public struct Rate: Sendable, Hashable, CustomStringConvertible {
         /// The attempts that may begin in a second.
-        let perSecond: Double
+        package let perSecond: Double
         /// How many attempts may begin at once after a pause.
-        let burst: Int
+        package let burst: Int
 
         /// A number of attempts per second.
         ///

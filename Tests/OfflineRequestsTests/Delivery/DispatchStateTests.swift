@@ -74,7 +74,7 @@ import Testing
         let soon = try await queue.add(post("a"), options: OfflineOptions(expires: Fixture.epoch + 10))
         var deadlines: [Duration?] = []
         for id in [late, soon] {
-            let record = try #require(try await queue.store.record(id, at: Fixture.epoch))
+            let record = try #require(try await queue.store.record(id))
             deadlines.append(queue.dispatcher.requestConfiguration(for: record).deadline)
         }
         #expect(deadlines == [.seconds(30), .seconds(10)])

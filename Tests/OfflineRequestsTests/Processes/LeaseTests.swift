@@ -81,13 +81,13 @@ import Testing
         second.pause()
         let store = try #require(second.store as? SQLiteStore)
         first.unlock()
-        var request = ClaimRequest(
-            limit: 1, perOrigin: 1, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
+        let request = ClaimRequest(
+            limit: 1, perOrigin: 1, placesTaken: [:], leaseDuration: .seconds(15),
             isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestShortWait: .seconds(86_400),
             isWanted: { true }, delivering: [])
         // The wait that the first owner has noted holds for the second one.
         guard case .idle = try await store.claim(request).answer else { return #expect(Bool(false), "It is claimed.") }
-        request.now += 4
+        fixture.clock.advance(by: .seconds(4))
         guard case .claimed(let lease, let records) = try await store.claim(request).answer else {
             return #expect(Bool(false), "It is not claimed.")
         }
@@ -96,7 +96,7 @@ import Testing
         stopped.advance(by: .seconds(4))
         for await event in first.events { if case .leaseLost = event { break } }
         #expect(fixture.sent == ["a"])
-        #expect(try await store.settle(id, as: .delivered(status: 200), under: lease, at: Fixture.epoch))
+        #expect(try await store.settle(id, as: .delivered(status: 200), under: lease))
         await second.close()
         await first.close(finishing: false)
     }
@@ -107,7 +107,7 @@ import Testing
         queue.pause()
         let id = try await queue.add(post("a"))
         var request = ClaimRequest(
-            limit: 1, perOrigin: 1, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
+            limit: 1, perOrigin: 1, placesTaken: [:], leaseDuration: .seconds(15),
             isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestShortWait: .seconds(86_400),
             isWanted: { true }, delivering: [])
         for _ in 0..<2 {
@@ -129,8 +129,7 @@ import Testing
         let id = try await queue.add(post("a"))
         await fixture.transport.requests(atLeast: 1)
         await #expect {
-            try await queue.store.settle(
-                id, as: .delivered(status: 200), under: Lease(fence: 0), at: Fixture.epoch)
+            try await queue.store.settle(id, as: .delivered(status: 200), under: Lease(fence: 0))
         } throws: { OfflineQueueError.Code.leaseLost ~= $0 }
         await queue.close(finishing: false)
     }

@@ -7,13 +7,17 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ClaimingTests {
     /// All records that a test adds are being delivered once they are in flight.
     private static let request = ClaimRequest(
-        limit: 4, perOrigin: 3, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
+        limit: 4, perOrigin: 3, placesTaken: [:], leaseDuration: .seconds(15),
         isOnline: true, handlers: [], met: ["reachable"], maximumAge: nil, longestShortWait: .seconds(3600),
         isWanted: { true }, delivering: Set((1...6000).map(OfflineRecord.ID.init(rawValue:))))
 
-    private func store(_ fixture: Fixture) async throws -> SQLiteStore {
+    /// A store on the clock of a fixture.
+    private func store(
+        _ fixture: Fixture, date: (@Sendable () -> Date)? = nil
+    ) async throws -> SQLiteStore {
         try await SQLiteStore.open(
-            name: "test", directory: fixture.directory, date: { Fixture.epoch }, onRecovery: { _ in })
+            name: "test", directory: fixture.directory, date: date ?? fixture.configuration.date, clock: fixture.clock,
+            onRecovery: { _ in })
     }
 
     private func record(_ lane: String, host: String? = "a.example", notBefore: Date? = nil) -> NewRecord {
@@ -22,7 +26,7 @@ import Testing
             constraints: [], idempotencyKey: lane)
         return NewRecord(
             content: content, body: .none, bodySize: 0, lane: lane, tag: nil, uniqueKey: nil, rule: .append,
-            priority: 0, added: Fixture.epoch, notBefore: notBefore, expires: nil)
+            priority: 0, notBefore: notBefore, expires: nil)
     }
 
     private func add(
@@ -43,12 +47,12 @@ import Testing
 
     /// Claims until another owner has been silent for a time, as it is polled.
     private func claims(
-        of store: SQLiteStore, for time: Duration, from start: Duration = .zero
+        of store: SQLiteStore, _ fixture: Fixture, for time: Duration
     ) async throws -> [Claim] {
-        var (claims, request) = ([Claim](), Self.request)
-        for step in 0...Int(time / .milliseconds(400)) {
-            request.elapsed = start + .milliseconds(400) * step
-            claims.append(try await store.claim(request))
+        var claims = [try await store.claim(Self.request)]
+        for _ in 1...Int(time / .milliseconds(400)) {
+            fixture.clock.advance(by: .milliseconds(400))
+            claims.append(try await store.claim(Self.request))
         }
         return claims
     }
@@ -58,7 +62,7 @@ import Testing
         let (first, second) = (try await store(fixture), try await store(fixture))
         _ = try await add("a", to: first)
         let old = try #require(claimed(try await first.claim(Self.request)))
-        let claims = try await claims(of: second, for: .seconds(16))
+        let claims = try await claims(of: second, fixture, for: .seconds(16))
         let new = try #require(claims.lazy.compactMap(claimed).first)
         #expect(new.ids == old.ids && isHeld(claims[0]))
         // The first one goes on. Its own lock says nothing about the second one.
@@ -75,9 +79,9 @@ import Testing
         var request = Self.request
         request.leaseDuration = .seconds(60)
         _ = try await first.claim(request)
-        let early = try await claims(of: second, for: .seconds(40))
+        let early = try await claims(of: second, fixture, for: .seconds(40))
         #expect(early.allSatisfy(isHeld))
-        let late = try await claims(of: second, for: .seconds(30), from: .seconds(40))
+        let late = try await claims(of: second, fixture, for: .seconds(30))
         #expect(late.contains { claimed($0) != nil })
         await first.close()
         await second.close()
@@ -155,10 +159,10 @@ import Testing
             try await group.waitForAll()
         }
         let claim = try await store.claim(Self.request)
-        #expect(claim.nextDue == Fixture.epoch)
-        #expect(try await store.counts(at: Fixture.epoch).waiting < 300)
-        while try await store.claim(Self.request).nextDue != nil {}
-        #expect(try await store.counts(at: Fixture.epoch).waiting == 400)
+        #expect(claim.next == .zero)
+        #expect(try await store.counts().waiting < 300)
+        while try await store.claim(Self.request).next != nil {}
+        #expect(try await store.counts().waiting == 400)
         await store.close()
     }
 
@@ -167,7 +171,7 @@ import Testing
         let (without, with) = (try await store(fixture), try await store(fixture))
         let id = try await add("a", host: nil, to: without)
         #expect(claimed(try await without.claim(Self.request)) == nil)
-        #expect(try await without.counts(at: Fixture.epoch).waiting == 1)
+        #expect(try await without.counts().waiting == 1)
         var request = Self.request
         request.handlers = ["other"]
         #expect(claimed(try await with.claim(request)) == nil)
@@ -179,23 +183,21 @@ import Testing
 
     @Test func `A clock that was set back does not lengthen a backoff`() async throws {
         let fixture = try Fixture()
-        let store = try await store(fixture)
+        let error = Locked(0.0)
+        let store = try await store(fixture) { Fixture.epoch + error.withLock { $0 } }
         let id = try await add("a", to: store)
         let early = try await add("b", to: store, notBefore: Fixture.epoch + 86_400)
         let first = try #require(claimed(try await store.claim(Self.request)))
         let wait = FailureNote(
-            attempts: 1, refusals: 1, failure: "", due: Fixture.epoch + 10, reason: .backoff)
-        #expect(try await store.settle(id, as: .waits(wait), under: first.lease, at: Fixture.epoch))
-        var request = Self.request
-        #expect(claimed(try await store.claim(request)) == nil)
-        request.now -= 86_400
+            attempts: 1, refusals: 1, failure: "", delay: .seconds(10), reason: .backoff)
+        #expect(try await store.settle(id, as: .waits(wait), under: first.lease))
+        #expect(claimed(try await store.claim(Self.request)) == nil)
         let longest = LongestWaits(backoff: .constant(.seconds(10)), retryAfter: .zero)
-        #expect(try await store.endWaits(at: Fixture.epoch, longerThan: longest) == 0)
-        #expect(try await store.endWaits(at: request.now, longerThan: longest) == 1)
-        #expect(claimed(try await store.claim(request))?.ids == [id])
-        #expect(
-            try await store.record(early, at: Fixture.epoch)?.state
-                == .waiting(until: Fixture.epoch + 86_400, .notBefore))
+        #expect(try await store.endWaits(longerThan: longest) == 0)
+        error.withLock { $0 = -86_400 }
+        #expect(try await store.endWaits(longerThan: longest) == 1)
+        #expect(claimed(try await store.claim(Self.request))?.ids == [id])
+        #expect(try await store.record(early)?.state == .waiting(until: Fixture.epoch + 86_400, .notBefore))
         await store.close()
     }
 
@@ -204,13 +206,13 @@ import Testing
         let store = try await store(fixture)
         let id = try await add("a", to: store)
         let lease = try #require(claimed(try await store.claim(Self.request))).lease
-        let wait = FailureNote(attempts: 1, refusals: 0, failure: "", due: Fixture.epoch + 4, reason: .network)
+        let wait = FailureNote(attempts: 1, refusals: 0, failure: "", delay: .seconds(4), reason: .network)
         try await store.note(wait, of: id, under: lease)
-        let now = Fixture.epoch + 1
-        #expect(try await store.record(id, at: now)?.state == .waiting(until: Fixture.epoch + 4, .network))
-        #expect(try await store.maySend(id, under: lease, at: now))
-        #expect(try await store.record(id, at: now)?.state == .inFlight)
-        #expect(try await store.counts(at: now).inFlight == 1)
+        fixture.clock.advance(by: .seconds(1))
+        #expect(try await store.record(id)?.state == .waiting(until: Fixture.epoch + 4, .network))
+        #expect(try await store.maySend(id, under: lease))
+        #expect(try await store.record(id)?.state == .inFlight)
+        #expect(try await store.counts().inFlight == 1)
         await store.close()
     }
 
@@ -220,7 +222,7 @@ import Testing
         let first = try await add("a", to: store)
         let second = try await add("b", to: store)
         #expect(try await store.lastID() == second)
-        #expect(try await store.remove(.all, upTo: first, limit: 10, at: Fixture.epoch) == [first])
+        #expect(try await store.remove(.all, upTo: first, limit: 10) == [first])
         await store.close()
     }
 

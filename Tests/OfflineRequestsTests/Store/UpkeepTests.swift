@@ -37,14 +37,14 @@ import Testing
                 constraints: [], idempotencyKey: lane)
             let record = NewRecord(
                 content: content, body: .data(Data("body".utf8)), bodySize: 4, lane: lane, tag: "t", uniqueKey: lane,
-                rule: .append, priority: 1, added: Fixture.epoch, notBefore: delay.map { Fixture.epoch + $0 },
+                rule: .append, priority: 1, notBefore: delay.map { Fixture.epoch + $0 },
                 expires: Fixture.epoch + 86_400)
             _ = try await store.add([record], bounds: OfflineBounds())
         }
         for lane in ["dead", "delivered", "backoff", "flight"] { try await add(lane) }
         try await add("message", message: "m")
         let request = ClaimRequest(
-            limit: 5, perOrigin: 5, placesTaken: [:], now: Fixture.epoch, elapsed: .zero, leaseDuration: .seconds(15),
+            limit: 5, perOrigin: 5, placesTaken: [:], leaseDuration: .seconds(15),
             isOnline: true, handlers: [], met: [], maximumAge: nil, longestShortWait: .seconds(3600),
             isWanted: { true }, delivering: [])
         // The message waits for a handler from now on.
@@ -52,14 +52,14 @@ import Testing
             throw OfflineQueueError(.storeFailed)
         }
         func settle(_ index: Int, as settlement: Settlement) async throws {
-            _ = try await store.settle(records[index].id, as: settlement, under: lease, at: Fixture.epoch)
+            _ = try await store.settle(records[index].id, as: settlement, under: lease)
         }
         try await settle(0, as: .dead(DeadLetterReason(.rejected, detail: "no")))
         try await settle(1, as: .delivered(status: 204))
         try await settle(
             2,
             as: .waits(
-                FailureNote(attempts: 3, refusals: 2, failure: "no", due: Fixture.epoch + 30, reason: .backoff)))
+                FailureNote(attempts: 3, refusals: 2, failure: "no", delay: .seconds(30), reason: .backoff)))
         try await add("lane")
         try await add("lane")
         try await add("later", after: 90)

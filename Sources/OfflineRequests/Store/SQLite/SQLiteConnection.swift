@@ -189,7 +189,7 @@ struct SQLiteRow {
 }
 
 /// An error of SQLite.
-struct SQLiteError: Error, CustomStringConvertible {
+struct SQLiteError: StoreFailure {
     /// The extended result code (sqlite.org/rescode.html).
     let code: Int32
     let message: String

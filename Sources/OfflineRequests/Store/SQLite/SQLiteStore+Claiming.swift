@@ -98,7 +98,8 @@ private struct ClaimView {
             || exists("head = 1 AND state = 1 AND due <= ?", now)
             || exists("expires IS NOT NULL AND state < 2 AND expires <= ?", now)
             || exists(request.lackedHandler, request.handlers.map(SQLiteValue.text))
-            || request.oldestAllowed(at: date).map { oldest in try connection.oldestAdded().map { $0 < oldest } ?? false }
+            || request.oldestAllowed(at: date).map { oldest in try connection.oldestAdded().map { $0 < oldest } ?? false
+            }
                 ?? false
         next = try connection.next(request, after: date)
     }

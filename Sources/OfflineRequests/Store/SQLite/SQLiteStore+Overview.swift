@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import RequestOperations
 
 /// What a view of a queue asks for. No cost here grows with the number of records.

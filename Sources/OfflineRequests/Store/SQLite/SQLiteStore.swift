@@ -31,7 +31,8 @@ package final class SQLiteStore: OfflineStore {
 
     private init(
         _ files: QueueFiles, outcomeRetention: Duration, date: @escaping @Sendable () -> Date,
-        elapsed: @escaping @Sendable () -> Duration, onRecovery: @escaping @Sendable (OfflineRecovery) -> Void, flush: @escaping @Sendable (Int32) -> Bool
+        elapsed: @escaping @Sendable () -> Duration, onRecovery: @escaping @Sendable (OfflineRecovery) -> Void,
+        flush: @escaping @Sendable (Int32) -> Bool
     ) throws {
         self.files = files
         self.outcomeRetention = outcomeRetention

@@ -42,7 +42,7 @@ enum Schema {
     }
 
     /// A database of a version that has no steps here.
-    struct UnknownVersion: Error, CustomStringConvertible {
+    struct UnknownVersion: StoreFailure {
         let found: Int
         let known: Int
 
