@@ -61,7 +61,7 @@ package final class AddingPlace: Sendable {
     }
 
     /// Returns when all before it have left their places.
-    func turn() async {
+    package func turn() async {
         for place in state.withLock({ $0.earlier }) { await place.left() }
         // A chain of places would stay in memory.
         state.withLock { $0.earlier = [] }
@@ -78,7 +78,7 @@ package final class AddingPlace: Sendable {
     }
 
     /// Lets later additions go on. Only the first call counts.
-    func leave() {
+    package func leave() {
         let waiting = state.withLock { state in
             state.hasLeft = true
             defer { state.waiting = [] }
