@@ -3,20 +3,24 @@
     import OfflineRequests
     import RequestOperations
 
+    #if PostgreSQL
+        import OfflineRequestsPostgreSQL
+    #endif
+
     /// The command `urlrequest queue`.
     struct QueueCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "queue",
             abstract: "Keeps requests on disk until they are delivered.",
             discussion: """
-                A queue outlives its processes. Any number of them may add to it; one at a time sends. Each request is \
-                delivered at least once, with an Idempotency-Key that stays the same, so a server that honours the key \
+                A queue outlives its processes. Any number of them may add to it. One at a time sends, or all of them if the \
+                queue is in PostgreSQL (--database). Each request is delivered at least once, with an Idempotency-Key that stays the same, so a server that honours the key \
                 acts on it once.
                 """,
             subcommands: [
                 QueueAddCommand.self, QueueListCommand.self, QueueShowCommand.self, QueueRunCommand.self,
                 QueueRetryCommand.self, QueueRemoveCommand.self, QueueStatsCommand.self, QueueWatchCommand.self,
-                QueueServeCommand.self,
+                QueueServeCommand.self, QueueMigrateCommand.self,
             ])
     }
 
@@ -32,6 +36,18 @@
                 """)
         var directory: String?
 
+        @Option(
+            help: """
+                The PostgreSQL database of the queue, in place of a directory: a URL or a connection string of libpq. Keep the \
+                password in libpq's environment or files, since other users of the machine can see arguments. (needs the \
+                trait PostgreSQL)
+                """)
+        var database: String?
+
+        func validate() throws {
+            guard directory == nil || database == nil else { throw ValidationError("Give --directory or --database.") }
+        }
+
         /// The exit statuses of the commands that only look.
         static let lookStatuses = """
             Exit status: 0 done; 1 the id was not there, or standard output failed; 2 an argument could not be used, or the \
@@ -44,6 +60,10 @@
             configuration.startsPaused = true
             edit(&configuration)
             do {
+                if let database {
+                    return try await OfflineRequestQueue.open(
+                        name: name, store: try Self.storage(database), configuration: configuration)
+                }
                 return try await OfflineRequestQueue.open(
                     name: name, directory: directory.map { URL(fileURLWithPath: $0, isDirectory: true) },
                     configuration: configuration)
@@ -51,6 +71,20 @@
                 TerminalScreen().print("urlrequest: the queue \(name) cannot be opened: \(errorText(error))\n")
                 throw ExitCode(ExitStatus.unusable)
             }
+        }
+
+        /// The database that an option names.
+        ///
+        /// - Parameter migrates: Whether the schema is made or brought to the present version.
+        static func storage(_ database: String, migrates: Bool = false) throws -> OfflineStorage {
+            #if PostgreSQL
+                var options = PostgreSQLOptions()
+                options.migrates = migrates
+                return .postgreSQL(database, options: options)
+            #else
+                throw UnusableInput(
+                    "this urlrequest was built without the trait PostgreSQL: use --traits CommandLineTool,PostgreSQL")
+            #endif
         }
 
         /// Opens the queue, does something with it, and closes it. Errors of the queue and what it recovers are printed.
