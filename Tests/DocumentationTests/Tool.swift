@@ -22,6 +22,9 @@ enum Tool {
     static func compiler() throws -> [String] {
         let products = try Package.products()
         var arguments = ["swiftc", "-typecheck", "-parse-as-library", "-suppress-warnings", "-swift-version", "6"]
+        #if PostgreSQL
+            arguments += ["-D", "PostgreSQL"]
+        #endif
         arguments += ["-module-name", "Samples", "-I", products.appending(path: "Modules").path]
         arguments += [
             "-enable-upcoming-feature", "ExistentialAny", "-enable-upcoming-feature", "MemberImportVisibility",
