@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "RequestOperations", targets: ["RequestOperations"]),
         .library(name: "RequestOperationsTesting", targets: ["RequestOperationsTesting"]),
         .library(name: "OfflineRequests", targets: ["OfflineRequests"]),
+        .library(name: "OfflineRequestsPostgreSQL", targets: ["OfflineRequestsPostgreSQL"]),
         .library(name: "RequestOperationsObservability", targets: ["RequestOperationsObservability"]),
         .executable(name: "urlrequest", targets: ["urlrequest"]),
     ],
@@ -26,6 +27,7 @@ let package = Package(
         .trait(
             name: "Observability",
             description: "Traces, logs and measures requests (swift-distributed-tracing, swift-log, swift-metrics)."),
+        .trait(name: "PostgreSQL", description: "Keeps a queue in PostgreSQL (libpq)."),
     ],
     dependencies: [
         // Resolved only when the trait that uses it is enabled: the default build has no package dependency.
@@ -52,6 +54,14 @@ let package = Package(
             dependencies: [
                 "RequestOperations",
                 .target(name: "CRequestOperationsSQLite", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings),
+        // Without its trait the module is empty.
+        .target(
+            name: "OfflineRequestsPostgreSQL",
+            dependencies: [
+                "OfflineRequests", "RequestOperations",
+                .target(name: "CRequestOperationsPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ],
             swiftSettings: settings),
         // Without its trait the module is empty.
@@ -96,6 +106,10 @@ let package = Package(
             name: "CRequestOperationsSQLite",
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        .systemLibrary(
+            name: "CRequestOperationsPostgreSQL",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         // Tells the tests what libcurl looks up.
         .target(name: "CLookups", path: "Tests/CLookups"),
         .testTarget(
@@ -123,6 +137,13 @@ let package = Package(
         .testTarget(
             name: "OfflineRequestsTests",
             dependencies: ["OfflineRequests", "OfflineProgram", "RequestOperations", "RequestOperationsTesting"],
+            swiftSettings: settings),
+        // They need a server: `.ci/postgresql run` starts one.
+        .testTarget(
+            name: "OfflineRequestsPostgreSQLTests",
+            dependencies: [
+                "OfflineRequestsPostgreSQL", "OfflineRequests", "RequestOperations", "RequestOperationsTesting",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "FaceTests",

@@ -1,0 +1,55 @@
+#if PostgreSQL
+    import CRequestOperationsPostgreSQL
+    import Foundation
+    import RequestOperations
+
+    /// Where a database is and how it is reached: a URL or a connection string of libpq. It may hold a password, so it is
+    /// never shown.
+    package struct PostgreSQLAddress: Sendable, Hashable {
+        package let text: String
+        private let host: String?
+        private let database: String?
+
+        /// Reads an address. What it leaves out comes from libpq's environment and files.
+        ///
+        /// - Throws: ``PostgreSQLError`` if it is neither a URL nor a connection string.
+        package init(_ text: String) throws {
+            self.text = text
+            var problem: UnsafeMutablePointer<CChar>?
+            defer { PQfreemem(problem) }
+            guard let options = PQconninfoParse(text, &problem) else {
+                // libpq's message would quote the address, with the password.
+                throw PostgreSQLError(
+                    .address,
+                    "the address of the database is neither a URL like postgres://user@host/name nor a connection string of libpq"
+                )
+            }
+            defer { PQconninfoFree(options) }
+            var values: [String: String] = [:]
+            var option = options
+            while let keyword = option.pointee.keyword {
+                if let value = option.pointee.val { values[String(cString: keyword)] = String(cString: value) }
+                option += 1
+            }
+            host = values["host"]
+            database = values["dbname"]
+        }
+
+        /// What libpq is given to connect, in its order: a later keyword replaces an earlier one.
+        var parameters: [(keyword: String, value: String)] {
+            var parameters = [
+                ("fallback_application_name", "RequestOperations"),
+                // A peer that is gone without a word is noticed in half a minute. Sockets of Unix ignore these.
+                ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
+                ("tcp_user_timeout", "30000"),
+            ]
+            if getenv("PGCONNECT_TIMEOUT") == nil { parameters.append(("connect_timeout", "10")) }
+            return parameters + [("dbname", text), ("client_encoding", "UTF8")]
+        }
+    }
+
+    extension PostgreSQLAddress: CustomStringConvertible, OpaqueReflectable {
+        /// The host and the database, as far as the address names them.
+        package var description: String { "PostgreSQL \(database ?? "") at \(host ?? "the default host")" }
+    }
+#endif

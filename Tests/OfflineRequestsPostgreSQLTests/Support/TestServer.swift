@@ -1,0 +1,42 @@
+#if PostgreSQL
+    import Foundation
+    import OfflineRequestsPostgreSQL
+    import Testing
+
+    /// The server that the environment names.
+    enum TestServer {
+        /// The settings of a connection to it.
+        static func settings(_ address: String = "") throws -> PostgreSQLSettings {
+            _ = try #require(
+                ProcessInfo.processInfo.environment["PGHOST"],
+                "These tests need a server: .ci/postgresql run swift test --traits PostgreSQL")
+            return PostgreSQLSettings(try PostgreSQLAddress(address))
+        }
+
+        static func connect(_ address: String = "") throws -> PostgreSQLConnection {
+            try PostgreSQLConnection(settings(address))
+        }
+
+        /// Waits until a query returns true.
+        static func wait(until query: String, _ values: PostgreSQLValue...) throws {
+            let connection = try connect()
+            while try connection.run(query, values).first?.bool(0) != true {
+                try connection.execute("SELECT pg_sleep(0.005)")
+            }
+        }
+    }
+
+    extension PostgreSQLConnection {
+        /// The process of the server that serves the connection.
+        func backend() throws -> Int64 { try #require(try run("SELECT pg_backend_pid()").first?.integer(0)) }
+    }
+
+    extension PostgreSQLPool {
+        func number(_ sql: String, _ values: PostgreSQLValue...) async throws -> Int64? {
+            try await run { try $0.run(sql, values).first?.integer(0) }
+        }
+    }
+
+    /// A number for an advisory lock that no other test uses.
+    func lockNumber() -> Int64 { .random(in: .min ... .max) }
+#endif
