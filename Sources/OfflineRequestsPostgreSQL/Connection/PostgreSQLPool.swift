@@ -20,6 +20,8 @@
             package static let read = Terms()
             /// Of a sender. A delivery that is cancelled still has an outcome to record.
             package static let sending = Terms(isCancellable: false)
+            /// Of a queue that is opened: a server that is not there is an error at once.
+            package static let opening = Terms(patience: .zero)
             package static let once = Terms(isRepeatable: false, isCancellable: false)
         }
 
@@ -53,6 +55,7 @@
         package func run<Value: Sendable>(
             _ terms: Terms = .read, _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
         ) async throws -> Value {
+            if terms.isCancellable { try Task.checkCancellation() }
             let answer = Answer<Value>()
             let call = Call(terms, limit: .now + (terms.patience ?? settings.statementTimeout)) { connection in
                 answer.resume(with: .success(try body(connection)))

@@ -1,6 +1,5 @@
 #if PostgreSQL
     import OfflineRequestsPostgreSQL
-    import RequestOperations
     import Testing
 
     @Suite struct PostgreSQLListenerTests {
@@ -19,7 +18,6 @@
             func notify(_ text: String) throws {
                 _ = try other.run("SELECT pg_notify($1, $2)", [.text(channel), .text(text)])
             }
-            let counted = Locked(0)
             try notify("other")
             try notify("mine")
             await arrivals.next()
@@ -32,7 +30,6 @@
             await arrivals.next()
             try notify("mine")
             await arrivals.next()
-            _ = counted
         }
     }
 #endif

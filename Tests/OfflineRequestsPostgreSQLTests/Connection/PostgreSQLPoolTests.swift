@@ -155,7 +155,7 @@
             let settings = PostgreSQLSettings(try PostgreSQLAddress("host=/nonexistent"))
             let pool = PostgreSQLPool(settings, most: 2)
             let error = try await #require(throws: OfflineQueueError.self) {
-                try await pool.run(PostgreSQLPool.Terms(patience: .zero)) { _ in }
+                try await pool.run(.opening) { _ in }
             }
             #expect(error.code == .storeFailed)
             #expect("\(error)".contains("/nonexistent"))
