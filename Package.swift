@@ -80,6 +80,7 @@ let package = Package(
             dependencies: [
                 "RequestOperations",
                 .target(name: "OfflineRequests", condition: .when(traits: ["CommandLineTool"])),
+                .target(name: "OfflineRequestsPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 .target(name: "RequestOperationsTesting", condition: .when(traits: ["CommandLineTool"])),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
@@ -151,7 +152,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["OfflineRequests", "RequestOperations", "RequestOperationsTesting"],
+            dependencies: [
+                "OfflineRequests", "OfflineRequestsPostgreSQL", "RequestOperations", "RequestOperationsTesting",
+            ],
             // What the samples of each page take for granted; compiled together with them, not with the tests.
             exclude: ["Preambles"],
             swiftSettings: settings),
