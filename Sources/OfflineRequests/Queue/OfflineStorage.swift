@@ -10,6 +10,14 @@ public struct OfflineStorage: Sendable {
         package let configuration: OfflineConfiguration
         /// Reports what happened to the store itself. Called on any thread.
         package let onEvent: @Sendable (OfflineEvent) -> Void
+
+        package init(
+            name: String, configuration: OfflineConfiguration, onEvent: @escaping @Sendable (OfflineEvent) -> Void
+        ) {
+            self.name = name
+            self.configuration = configuration
+            self.onEvent = onEvent
+        }
     }
 
     /// What a queue of a name is known by in this process. Two values for one store give the same text.

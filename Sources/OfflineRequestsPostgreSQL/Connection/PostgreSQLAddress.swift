@@ -7,8 +7,8 @@
     /// never shown.
     package struct PostgreSQLAddress: Sendable, Hashable {
         package let text: String
-        private let host: String?
-        private let database: String?
+        /// What the text names, without the password.
+        private let parts: [String: String]
 
         /// Reads an address. What it leaves out comes from libpq's environment and files.
         ///
@@ -25,14 +25,24 @@
                 )
             }
             defer { PQconninfoFree(options) }
-            var values: [String: String] = [:]
+            var parts: [String: String] = [:]
             var option = options
             while let keyword = option.pointee.keyword {
-                if let value = option.pointee.val { values[String(cString: keyword)] = String(cString: value) }
+                if let value = option.pointee.val { parts[String(cString: keyword)] = String(cString: value) }
                 option += 1
             }
-            host = values["host"]
-            database = values["dbname"]
+            parts["password"] = nil
+            self.parts = parts
+        }
+
+        /// The server and the database as text, without the password. The environment completes it.
+        package var place: String {
+            let names = [
+                ("service", "PGSERVICE"), ("host", "PGHOST"), ("port", "PGPORT"), ("dbname", "PGDATABASE"),
+                ("user", "PGUSER"),
+            ]
+            let environment = ProcessInfo.processInfo.environment
+            return names.map { "\($0)=\(parts[$0] ?? environment[$1] ?? "")" }.joined(separator: " ")
         }
 
         /// What libpq is given to connect, in its order: a later keyword replaces an earlier one.
@@ -50,6 +60,8 @@
 
     extension PostgreSQLAddress: CustomStringConvertible, OpaqueReflectable {
         /// The host and the database, as far as the address names them.
-        package var description: String { "PostgreSQL \(database ?? "") at \(host ?? "the default host")" }
+        package var description: String {
+            "PostgreSQL \(parts["dbname"] ?? "") at \(parts["host"] ?? "the default host")"
+        }
     }
 #endif

@@ -1,5 +1,5 @@
 #if PostgreSQL
-    package import OfflineRequests
+    import OfflineRequests
     import RequestOperations
 
     /// Why the database did not do what was asked.

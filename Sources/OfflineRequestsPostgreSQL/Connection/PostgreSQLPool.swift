@@ -22,6 +22,7 @@
             package static let sending = Terms(isCancellable: false)
             /// Of a queue that is opened: a server that is not there is an error at once.
             package static let opening = Terms(patience: .zero)
+            package static let closing = Terms(isCancellable: false, patience: .zero)
             package static let once = Terms(isRepeatable: false, isCancellable: false)
         }
 

@@ -15,13 +15,19 @@
 
         private let state = Locked(State.idle)
         private let largest: Int
+        private let weight: @Sendable (Item) -> Int
         private let call: @Sendable ([Item]) async -> [Result<Output, any Error>]
 
         /// - Parameters:
         ///   - largest: The most items of one call. 512 by default.
+        ///   - weight: How much an item needs of a call's 16 Mi. One that needs more has a call of its own. 0 by default.
         ///   - call: Makes one call. Returns a result for each item, in their order.
-        init(largest: Int = 512, call: @escaping @Sendable ([Item]) async -> [Result<Output, any Error>]) {
+        init(
+            largest: Int = 512, weight: @escaping @Sendable (Item) -> Int = { _ in 0 },
+            call: @escaping @Sendable ([Item]) async -> [Result<Output, any Error>]
+        ) {
             self.largest = largest
+            self.weight = weight
             self.call = call
         }
 
@@ -69,8 +75,14 @@
                     state = .idle
                     return nil
                 }
-                state = .calling(waiting: Array(waiting.dropFirst(largest)))
-                return Array(waiting.prefix(largest))
+                var room = 16 << 20
+                let taken = waiting.prefix(largest).prefix { entry in
+                    room -= weight(entry.item)
+                    return room >= 0
+                }
+                let count = max(taken.count, 1)
+                state = .calling(waiting: Array(waiting.dropFirst(count)))
+                return Array(waiting.prefix(count))
             }
         }
     }

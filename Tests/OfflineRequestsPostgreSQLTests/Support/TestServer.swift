@@ -24,6 +24,22 @@
                 try connection.execute("SELECT pg_sleep(0.005)")
             }
         }
+
+        /// Waits until a query returns true, without blocking a thread of Swift's Tasks.
+        static func waitAsync(until query: String, _ values: PostgreSQLValue...) async throws {
+            let pool = PostgreSQLPool(try settings(), most: 1)
+            while try await pool.run(.read, { try $0.run(query, values).first?.bool(0) }) != true {
+                try await pool.run { try $0.execute("SELECT pg_sleep(0.005)") }
+            }
+            await pool.close()
+        }
+
+        /// Makes an empty database of its own.
+        static func makeDatabase() throws -> String {
+            let name = "test_\(UInt64.random(in: 0 ... .max))"
+            try connect().execute("CREATE DATABASE \(name)")
+            return name
+        }
     }
 
     extension PostgreSQLConnection {

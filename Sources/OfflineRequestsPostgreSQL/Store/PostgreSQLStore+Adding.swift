@@ -1,0 +1,234 @@
+#if PostgreSQL
+    import Foundation
+    package import OfflineRequests
+    import RequestOperations
+
+    extension PostgreSQLStore {
+        /// Additions that arrive while a call is under way go together in the next one, in the order of their arrival.
+        package func add(
+            _ records: [NewRecord], bounds: OfflineBounds, in place: AddingPlace?
+        ) async throws -> [AddResult] {
+            guard !records.isEmpty else { return [] }
+            let addition: Addition
+            do { addition = try Addition(records, bounds) } catch {
+                throw OfflineQueueError(.unencodable, underlying: error)
+            }
+            await place?.turn()
+            state.withLock { $0.polls.worked(at: .now) }
+            return try await adds.run(addition, isCancellable: true) { place?.leave() }
+        }
+
+        package func mergeable(withKey key: String) async throws -> StoredRecord? {
+            try await call(
+                """
+                SELECT \(RecordColumns.withBody) FROM request_operations.shown
+                WHERE queue = $1::text AND unique_key = $2::text AND stored_state < 4 ORDER BY id DESC LIMIT 1
+                """, [.text(key)]
+            ) { $0.first.map { RecordColumns.record($0) } }
+        }
+
+        /// What one caller adds.
+        struct Addition: Sendable {
+            let rows: [Row]
+            let bounds: OfflineBounds
+            /// The bytes of the call, about.
+            let weight: Int
+
+            struct Row: Sendable {
+                let record: NewRecord
+                let headers: String
+            }
+
+            init(_ records: [NewRecord], _ bounds: OfflineBounds) throws {
+                rows = try records.map { record in
+                    let fields = record.content.fields ?? [:]
+                    let headers =
+                        fields.isEmpty ? "{}" : String(decoding: try JSONEncoder().encode(fields), as: UTF8.self)
+                    return Row(record: record, headers: headers)
+                }
+                self.bounds = bounds
+                weight = rows.reduce(0) { $0 + Int($1.record.bodySize) + $1.headers.utf8.count + 500 }
+            }
+        }
+
+        /// Makes the additions of several callers in one call. If the database refuses them, each is tried alone, because
+        /// only one of them need be at fault.
+        static func add(
+            _ additions: [Addition], to queue: PostgreSQLValue, retention: Double, over pool: PostgreSQLPool
+        ) async -> [Result<[AddResult], any Error>] {
+            do {
+                // The bounds are those of the queue, so they are the same for all.
+                guard let bounds = additions.first?.bounds else { return [] }
+                let values =
+                    [queue] + columns(of: additions.flatMap(\.rows)) + [
+                        bounds.count.map { .int64(Int64($0)) } ?? .null, bounds.bytes.map { .int64($0) } ?? .null,
+                        .bool(bounds.policy == .dropOldest), .double(retention),
+                    ]
+                let rows = try await commit(values, over: pool)
+                var results = results(of: rows, count: additions.reduce(0) { $0 + $1.rows.count })[...]
+                return additions.map { addition in
+                    defer { results = results.dropFirst(addition.rows.count) }
+                    return .success(Array(results.prefix(addition.rows.count)))
+                }
+            } catch let error as OfflineQueueError
+                where additions.count > 1 && (error.underlying as? PostgreSQLError)?.state != nil
+            {
+                var results: [Result<[AddResult], any Error>] = []
+                for addition in additions {
+                    results += await add([addition], to: queue, retention: retention, over: pool)
+                }
+                return results
+            } catch {
+                return additions.map { _ in .failure(error) }
+            }
+        }
+
+        // MARK: The commit
+
+        /// How a transaction ended.
+        private enum End: Sendable {
+            case committed(PostgreSQLRows)
+            /// The answer to its COMMIT was lost. The transaction has this number.
+            case unknown(Int64, PostgreSQLRows, PostgreSQLError)
+        }
+
+        /// Adds in a transaction. If the answer to its COMMIT is lost, the database is asked what became of it.
+        private static func commit(_ values: [PostgreSQLValue], over pool: PostgreSQLPool) async throws
+            -> PostgreSQLRows
+        {
+            while true {
+                let end = try await pool.run(.once) { connection -> End in
+                    var read: (number: Int64, rows: PostgreSQLRows)?
+                    do {
+                        let rows = try connection.transaction {
+                            let rows = try connection.run(addRecords, values)
+                            // There is a row for each record.
+                            read = rows.first.flatMap { $0.integer(4) }.map { ($0, rows) }
+                            return rows
+                        }
+                        return .committed(rows)
+                    } catch let error as PostgreSQLError where error.cause == .lost(mayHaveRun: true) {
+                        guard let read else { throw error }
+                        return .unknown(read.number, read.rows, error)
+                    }
+                }
+                switch end {
+                case .committed(let rows): return rows
+                case .unknown(let number, let rows, let error):
+                    guard let isCommitted = try await isCommitted(number, over: pool) else {
+                        throw OfflineQueueError(database: error)
+                    }
+                    if isCommitted { return rows }
+                }
+            }
+        }
+
+        /// Whether a transaction was committed; `nil` if the database does not know any more.
+        private static func isCommitted(_ number: Int64, over pool: PostgreSQLPool) async throws -> Bool? {
+            while true {
+                let status: String?
+                do {
+                    status = try await pool.run(.sending) {
+                        // While it is in progress, it waits a little before it is asked again.
+                        try $0.run(
+                            """
+                            SELECT s.status, CASE WHEN s.status = 'in progress' THEN pg_sleep(0.1)::text END
+                            FROM pg_xact_status($1::text::xid8) AS s (status)
+                            """, [.text(String(UInt64(bitPattern: number)))]
+                        ).first?.text(0)
+                    }
+                } catch let error as OfflineQueueError where (error.underlying as? PostgreSQLError)?.state == "22023" {
+                    // The number is one of the future: a server that has taken over never saw the transaction.
+                    return false
+                }
+                switch status {
+                case "committed": return true
+                case "aborted": return false
+                case "in progress": continue
+                default: return nil
+                }
+            }
+        }
+
+        // MARK: Parameters and rows
+
+        /// The last column is the number of the transaction.
+        private static let addRecords = """
+            SELECT a.ord, a.kind, a.id, a.outcome, pg_current_xact_id()::text::bigint
+            FROM request_operations.add_records($1::text, $2::text[], $3::text[], $4::text[], $5::smallint[], $6::bigint[],
+              $7::int[], $8::int[], $9::float8[], $10::float8[], $11::text[], $12::text[], $13::text[], $14::text[],
+              $15::text[], $16::float8[], $17::text[], $18::bytea[], $19::text[], $20::bytea[], $21::bigint, $22::bigint,
+              $23::boolean, $24::float8) AS a
+            """
+
+        private static func columns(of rows: [Addition.Row]) -> [PostgreSQLValue] {
+            func column(
+                _ type: PostgreSQLValue.ElementType, _ value: (NewRecord) -> PostgreSQLValue
+            ) -> PostgreSQLValue {
+                .array(type, rows.map { value($0.record) })
+            }
+            func seconds(_ date: Date?) -> PostgreSQLValue { .optional(date?.storable?.timeIntervalSince1970) }
+            return [
+                column(.text) { .text($0.lane) },
+                column(.text) { .optional($0.tag) },
+                column(.text) { .optional($0.uniqueKey) },
+                column(.int16) { .int16($0.rule.number) },
+                column(.int64) { if case .update(let id, _) = $0.rule { .int64(id.rawValue) } else { .null } },
+                column(.int32) {
+                    if case .update(_, let checksum) = $0.rule {
+                        .int32(Int32(truncatingIfNeeded: checksum))
+                    } else {
+                        .null
+                    }
+                },
+                column(.int32) { .int32(Int32(clamping: $0.priority)) },
+                column(.double) { seconds($0.notBefore) },
+                column(.double) { seconds($0.expires) },
+                column(.text) { .optional($0.content.message) },
+                column(.text) { .optional($0.content.method) },
+                column(.text) { .optional($0.content.url?.absoluteString) },
+                column(.text) { .optional($0.content.origin) },
+                .array(.text, rows.map { .text($0.headers) }),
+                column(.double) { .optional($0.content.timeout) },
+                column(.text) { .text($0.content.constraints.joined(separator: ",")) },
+                column(.bytes) { .optional($0.content.userInfo) },
+                column(.text) { .text($0.content.idempotencyKey) },
+                column(.bytes) { if case .data(let data) = $0.body { .bytes(data) } else { .null } },
+            ]
+        }
+
+        /// The results of records, in their order.
+        private static func results(of rows: PostgreSQLRows, count: Int) -> [AddResult] {
+            var results = Array(repeating: AddResult.conflict, count: count)
+            var ended: [Int: [(OfflineRecord.ID, OfflineOutcome)]] = [:]
+            for row in rows where row.integer(1) == 3 {
+                guard let outcome: OfflineOutcome = RecordColumns.decode(row.text(3)) else { continue }
+                ended[Int(row.integer(0) ?? 0), default: []].append((RecordColumns.id(row, 2), outcome))
+            }
+            for row in rows {
+                // Records are counted from 1.
+                let number = Int(row.integer(0) ?? 0)
+                guard results.indices.contains(number - 1) else { continue }
+                switch row.integer(1) {
+                case 0: results[number - 1] = .added(RecordColumns.id(row, 2), ended: ended[number] ?? [])
+                case 1: results[number - 1] = .kept(RecordColumns.id(row, 2))
+                default: break
+                }
+            }
+            return results
+        }
+    }
+
+    extension UniqueRule {
+        /// Its number in the schema.
+        fileprivate var number: Int16 {
+            switch self {
+            case .append: 0
+            case .keep: 1
+            case .replace: 2
+            case .expectNone: 3
+            case .update: 4
+            }
+        }
+    }
+#endif

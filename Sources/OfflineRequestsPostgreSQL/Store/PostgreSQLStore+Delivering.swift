@@ -1,0 +1,170 @@
+#if PostgreSQL
+    package import OfflineRequests
+    import RequestOperations
+
+    /// The functions here answer by the fence: they may be repeated if an answer was lost.
+    extension PostgreSQLStore {
+        /// What a function says of a record that this process delivered.
+        enum SettlementAnswer: Int64, Sendable {
+            case removed = 0
+            case recorded = 1
+            case recordedAndLanePaused = 2
+            case takenOver = -1
+        }
+
+        /// A record that was delivered.
+        struct Delivery: Sendable {
+            let fence: Int64
+            let id: Int64
+            let status: Int?
+        }
+
+        /// A record that is about to be sent.
+        struct Question: Sendable {
+            let fence: Int64
+            let id: Int64
+        }
+
+        package func settle(
+            _ id: OfflineRecord.ID, as settlement: Settlement, under lease: Lease
+        ) async throws -> Bool {
+            let answer: SettlementAnswer
+            switch settlement {
+            case .delivered(let status):
+                let delivery = Delivery(fence: lease.fence, id: id.rawValue, status: status)
+                answer = try await deliveries.run(delivery, isCancellable: false)
+            case .waits(let step):
+                answer = try await settle(
+                    """
+                    SELECT request_operations.postpone($1::bigint, $2::bigint, $3::int, $4::int, $5::text, $6::float8, $7::int,
+                      $8::float8, $9::float8)
+                    """,
+                    [.int64(lease.fence), .int64(id.rawValue)] + Self.values(of: step) + [
+                        .optional(step.originRests?.inSeconds), .null,
+                    ])
+            case .dead(let reason):
+                answer = try await settle(
+                    "SELECT request_operations.bury($1::bigint, $2::bigint, $3::jsonb, $4::text)",
+                    [.int64(lease.fence), .int64(id.rawValue), try RecordColumns.encode(reason), .null])
+            }
+            switch answer {
+            case .removed: return false
+            case .recorded, .recordedAndLanePaused: return true
+            case .takenOver: throw OfflineQueueError(.leaseLost)
+            }
+        }
+
+        private func settle(_ sql: String, _ values: [PostgreSQLValue]) async throws -> SettlementAnswer {
+            let number = try await pool.run(.sending) { try $0.run(sql, values).first?.integer(0) }
+            guard let answer = number.flatMap(SettlementAnswer.init) else { throw OfflineQueueError(.storeFailed) }
+            return answer
+        }
+
+        /// Records deliveries of several records in one call.
+        static func deliver(
+            _ deliveries: [Delivery], retention: Double, over pool: PostgreSQLPool
+        ) async -> [Result<SettlementAnswer, any Error>] {
+            var answers: [Int64: Int64] = [:]
+            do {
+                // There is a second lease for a moment after the first was lost.
+                for (fence, group) in Dictionary(grouping: deliveries, by: \.fence) {
+                    let values: [PostgreSQLValue] = [
+                        .int64(fence), .int64s(group.map(\.id)),
+                        .array(.int32, group.map { $0.status.map { .int32(Int32(clamping: $0)) } ?? .null }),
+                        .double(retention),
+                    ]
+                    let rows = try await pool.run(.sending) {
+                        try $0.run(
+                            """
+                            SELECT id, result FROM request_operations.deliver($1::bigint, $2::bigint[], $3::int[], $4::float8)
+                            """, values)
+                    }
+                    for row in rows { answers[row.integer(0) ?? 0] = row.integer(1) }
+                }
+                return deliveries.map { .success(answers[$0.id].flatMap(SettlementAnswer.init) ?? .removed) }
+            } catch {
+                return deliveries.map { _ in .failure(error) }
+            }
+        }
+
+        package func maySend(_ id: OfflineRecord.ID, under lease: Lease) async throws -> Bool {
+            try await questions.run(Question(fence: lease.fence, id: id.rawValue), isCancellable: true)
+        }
+
+        /// Answers whether several records may be sent in one call.
+        static func maySend(_ questions: [Question], over pool: PostgreSQLPool) async -> [Result<Bool, any Error>] {
+            let values: [PostgreSQLValue] = [.int64s(questions.map(\.fence)), .int64s(questions.map(\.id))]
+            do {
+                let ids = try await pool.run(.sending) { connection in
+                    try connection.run(
+                        """
+                        SELECT q.id FROM unnest($1::bigint[], $2::bigint[]) AS q (fence, id)
+                        WHERE request_operations.may_send(q.fence, q.id)
+                        """, values
+                    ).compactMap { $0.integer(0) }
+                }
+                let sendable = Set(ids)
+                return questions.map { .success(sendable.contains($0.id)) }
+            } catch {
+                return questions.map { _ in .failure(error) }
+            }
+        }
+
+        package func note(_ step: FailureNote, of id: OfflineRecord.ID, under lease: Lease) async throws {
+            let values = [.int64(lease.fence), .int64(id.rawValue)] + Self.values(of: step)
+            try await pool.run(.sending) { connection in
+                _ = try connection.run(
+                    """
+                    SELECT request_operations.note($1::bigint, $2::bigint, $3::int, $4::int, $5::text, $6::float8, $7::int)
+                    """, values)
+            }
+        }
+
+        private static func values(of step: FailureNote) -> [PostgreSQLValue] {
+            [
+                .int32(Int32(clamping: step.attempts)), .int32(Int32(clamping: step.refusals)),
+                // PostgreSQL stores no NUL.
+                .text(step.failure.replacing("\0", with: " ")), .double(step.delay.inSeconds),
+                .int32(Int32(step.reason.rawValue)),
+            ]
+        }
+
+        // MARK: Waits
+
+        package func wake(_ sleepers: Sleepers) async throws -> Int {
+            let (network, backoff, constraint) = (
+                OfflineRecord.WaitReason.network, OfflineRecord.WaitReason.backoff, OfflineRecord.WaitReason.constraint
+            )
+            switch sleepers {
+            case .network: return try await wake([network], at: nil, most: Sleepers.batch)
+            case .constraint: return try await wake([constraint], at: nil, most: Sleepers.batch)
+            case .origin(let origin, let limit): return try await wake([network, backoff], at: origin, most: limit)
+            }
+        }
+
+        private func wake(_ reasons: [OfflineRecord.WaitReason], at origin: String?, most: Int) async throws -> Int {
+            try await call(
+                "SELECT request_operations.wake($1::text, $2::smallint[], $3::text, $4::int)",
+                [
+                    .array(.int16, reasons.map { .int16(Int16($0.rawValue)) }), .optional(origin),
+                    .int32(Int32(clamping: most)),
+                ]
+            ) { Int($0.first?.integer(0) ?? 0) }
+        }
+
+        /// The wait after many attempts is the longest of all.
+        package func endWaits(longerThan longest: LongestWaits) async throws -> Int {
+            let longest = longest.wait(for: .retryAfter, after: 10_000) ?? .zero
+            return try await call(
+                "SELECT request_operations.end_waits($1::text, $2::float8, $3::int)",
+                [.double(longest.inSeconds), .int32(Int32(Sleepers.batch))]
+            ) { Int($0.first?.integer(0) ?? 0) }
+        }
+
+        package func waitingOrigins(limit: Int) async throws -> [String] {
+            try await call(
+                "SELECT request_operations.waiting_origins($1::text, $2::int)", [.int32(Int32(clamping: limit))]
+            ) { $0.compactMap { $0.text(0) } }
+        }
+    }
+#endif
