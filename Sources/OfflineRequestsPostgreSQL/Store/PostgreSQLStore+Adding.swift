@@ -190,7 +190,8 @@
                 column(.text) { .optional($0.content.origin) },
                 .array(.text, rows.map { .text($0.headers) }),
                 column(.double) { .optional($0.content.timeout) },
-                column(.text) { .text($0.content.constraints.joined(separator: ",")) },
+                // A name may hold any character but the unit separator.
+                column(.text) { .text($0.content.constraints.joined(separator: "\u{1F}")) },
                 column(.bytes) { .optional($0.content.userInfo) },
                 column(.text) { .text($0.content.idempotencyKey) },
                 column(.bytes) { if case .data(let data) = $0.body { .bytes(data) } else { .null } },
