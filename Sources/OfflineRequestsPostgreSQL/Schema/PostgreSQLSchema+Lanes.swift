@@ -1,128 +1,126 @@
 #if PostgreSQL
+    extension PostgreSQLSchema {
+        /// The order in a lane: which record is its head.
+        ///
+        /// An insertion takes no lock, because users' transactions may be long and may roll back. So a record arrives with
+        /// state 0, and a claim finds its place. The lock of the head's row is the lock of its lane. Whoever ends a head makes
+        /// the next record the head in the same transaction.
+        ///
+        /// Senders never wait for a row of a record that is not in flight: they skip it. A lane that they had to skip is noted
+        /// in `vacancies` and looked at again. **A lane with a queued record has a head or a vacancy.** Those who do wait
+        /// (deliveries, removals, additions with a key) lock records in the order of their ids. Hence no deadlock.
+        static let lanes = #"""
+            -- Makes the first record of each lane its head. The caller has ended their heads in this transaction.
+            CREATE FUNCTION promote(queue text, lanes text[]) RETURNS void LANGUAGE plpgsql AS $$
+            #variable_conflict use_column
+            BEGIN
+              WITH firsts AS MATERIALIZED (
+                SELECT l.lane, f.id FROM unnest(promote.lanes) AS l (lane) CROSS JOIN LATERAL (
+                  SELECT id FROM records WHERE queue = promote.queue AND lane = l.lane AND state < 2 ORDER BY id LIMIT 1) f
+              ), locked AS MATERIALIZED (
+                SELECT r.id FROM firsts JOIN records r ON r.queue = promote.queue AND r.id = firsts.id
+                WHERE r.state < 2 FOR UPDATE OF r SKIP LOCKED
+              ), heads AS (
+                UPDATE records r SET
+                  state = CASE WHEN r.due > clock_timestamp() THEN 3 ELSE 2 END,
+                  reason = CASE WHEN r.due > clock_timestamp() THEN r.reason ELSE 0 END,
+                  due = CASE WHEN r.due > clock_timestamp() THEN r.due END
+                FROM locked WHERE r.queue = promote.queue AND r.id = locked.id RETURNING r.id
+              )
+              INSERT INTO vacancies (queue, lane)
+                SELECT promote.queue, lane FROM firsts WHERE id NOT IN (SELECT id FROM heads);
+            END $$;
 
-extension PostgreSQLSchema {
-    /// The order in a lane: which record is its head.
-    ///
-    /// An insertion takes no lock, because users' transactions may be long and may roll back. So a record arrives with
-    /// state 0, and a claim finds its place. The lock of the head's row is the lock of its lane. Whoever ends a head makes
-    /// the next record the head in the same transaction.
-    ///
-    /// Senders never wait for a row of a record that is not in flight: they skip it. A lane that they had to skip is noted
-    /// in `vacancies` and looked at again. **A lane with a queued record has a head or a vacancy.** Those who do wait
-    /// (deliveries, removals, additions with a key) lock records in the order of their ids. Hence no deadlock.
-    static let lanes = #"""
-        -- Makes the first record of each lane its head. The caller has ended their heads in this transaction.
-        CREATE FUNCTION promote(queue text, lanes text[]) RETURNS void LANGUAGE plpgsql AS $$
-        #variable_conflict use_column
-        BEGIN
-          WITH firsts AS MATERIALIZED (
-            SELECT l.lane, f.id FROM unnest(promote.lanes) AS l (lane) CROSS JOIN LATERAL (
-              SELECT id FROM records WHERE queue = promote.queue AND lane = l.lane AND state < 2 ORDER BY id LIMIT 1) f
-          ), locked AS MATERIALIZED (
-            SELECT r.id FROM firsts JOIN records r ON r.queue = promote.queue AND r.id = firsts.id
-            WHERE r.state < 2 FOR UPDATE OF r SKIP LOCKED
-          ), heads AS (
-            UPDATE records r SET
-              state = CASE WHEN r.due > clock_timestamp() THEN 3 ELSE 2 END,
-              reason = CASE WHEN r.due > clock_timestamp() THEN r.reason ELSE 0 END,
-              due = CASE WHEN r.due > clock_timestamp() THEN r.due END
-            FROM locked WHERE r.queue = promote.queue AND r.id = locked.id RETURNING r.id
-          )
-          INSERT INTO vacancies (queue, lane)
-            SELECT promote.queue, lane FROM firsts WHERE id NOT IN (SELECT id FROM heads);
-        END $$;
+            -- Gives arrived records their places in their lanes, 256 at a time. Returns whether there may be more of them.
+            -- One transaction at a time does it for a queue; the others do not wait.
+            CREATE FUNCTION place(queue text) RETURNS boolean LANGUAGE plpgsql AS $$
+            #variable_conflict use_column
+            DECLARE
+              arrived bigint[]; looked bigint[]; lanes text[]; noted text[]; locked bigint[];
+              demoted bigint[]; firsts bigint[]; first_lanes text[]; doubtful text[];
+              is_more boolean;
+            BEGIN
+              IF NOT EXISTS (SELECT FROM records WHERE queue = place.queue AND state = 0)
+                AND NOT EXISTS (SELECT FROM vacancies WHERE queue = place.queue)
+                OR NOT pg_try_advisory_xact_lock(hashtextextended(place.queue, 5101))
+              THEN RETURN false; END IF;
+              -- A record that another transaction has locked is left for later: it may be about to be removed.
+              SELECT coalesce(array_agg(id), '{}'), coalesce(array_agg(DISTINCT lane), '{}') INTO arrived, lanes FROM (
+                SELECT id, lane FROM records WHERE queue = place.queue AND state = 0
+                ORDER BY id LIMIT 256 FOR UPDATE SKIP LOCKED) a;
+              is_more := cardinality(arrived) = 256;
+              SELECT coalesce(array_agg(id), '{}'), coalesce(array_agg(DISTINCT lane), '{}') INTO looked, noted FROM (
+                SELECT id, lane FROM vacancies WHERE queue = place.queue ORDER BY random() LIMIT 256) v;
+              SELECT coalesce(array_agg(DISTINCT lane), '{}') INTO lanes FROM unnest(lanes || noted) AS l (lane);
+              SELECT coalesce(array_agg(id), '{}') INTO locked FROM (
+                SELECT r.id FROM unnest(lanes) AS l (lane)
+                JOIN records r ON r.queue = place.queue AND r.lane = l.lane AND r.state BETWEEN 2 AND 4
+                FOR UPDATE OF r SKIP LOCKED) h;
+              -- This statement sees all that ended before the heads were locked. A head that is locked stays until the commit.
+              -- A lane without a head cannot get one meanwhile, but from here.
+              SELECT
+                array_agg(h.id) FILTER (WHERE h.id = ANY (locked) AND h.state < 4 AND f.id < h.id AND f.id = ANY (arrived)),
+                array_agg(f.id) FILTER (WHERE h.id IS NULL
+                  OR h.id = ANY (locked) AND h.state < 4 AND f.id < h.id AND f.id = ANY (arrived)),
+                array_agg(l.lane) FILTER (WHERE h.id IS NULL),
+                coalesce(array_agg(l.lane) FILTER (WHERE h.id IS NOT NULL AND h.id <> ALL (locked)), '{}')
+              INTO demoted, firsts, first_lanes, doubtful
+              FROM unnest(lanes) AS l (lane)
+              LEFT JOIN LATERAL (SELECT id, state FROM records
+                WHERE queue = place.queue AND lane = l.lane AND state BETWEEN 2 AND 4) h ON true
+              CROSS JOIN LATERAL (SELECT id FROM records
+                WHERE queue = place.queue AND lane = l.lane AND state < 2 ORDER BY id LIMIT 1) f;
+              IF demoted IS NOT NULL THEN
+                -- A wait for an event begins anew when it is the head again.
+                UPDATE records SET state = 1, due = CASE WHEN isfinite(due) THEN due END,
+                  reason = CASE WHEN isfinite(due) THEN reason ELSE 0 END
+                WHERE queue = place.queue AND id = ANY (demoted);
+              END IF;
+              IF firsts IS NOT NULL THEN
+                WITH free AS MATERIALIZED (
+                  SELECT r.id FROM unnest(firsts) AS f (id) JOIN records r ON r.queue = place.queue AND r.id = f.id
+                  WHERE r.state < 2 FOR UPDATE OF r SKIP LOCKED
+                ), heads AS (
+                  UPDATE records r SET
+                    state = CASE WHEN r.due > clock_timestamp() THEN 3 ELSE 2 END,
+                    reason = CASE WHEN r.due > clock_timestamp() THEN r.reason ELSE 0 END,
+                    due = CASE WHEN r.due > clock_timestamp() THEN r.due END
+                  FROM free WHERE r.queue = place.queue AND r.id = free.id RETURNING r.lane
+                )
+                SELECT doubtful || coalesce(array_agg(l.lane), '{}') INTO doubtful
+                FROM unnest(first_lanes) AS l (lane) WHERE l.lane NOT IN (SELECT lane FROM heads);
+              END IF;
+              UPDATE records SET state = 1 WHERE queue = place.queue AND id = ANY (arrived) AND state = 0;
+              IF cardinality(looked) > 0 THEN
+                DELETE FROM vacancies WHERE queue = place.queue AND id = ANY (looked) AND lane <> ALL (doubtful);
+              END IF;
+              IF cardinality(doubtful) > 0 THEN
+                INSERT INTO vacancies (queue, lane)
+                  SELECT place.queue, l.lane FROM unnest(doubtful) AS l (lane) WHERE l.lane <> ALL (noted);
+              END IF;
+              RETURN is_more;
+            END $$;
 
-        -- Gives arrived records their places in their lanes, 256 at a time. Returns whether there may be more of them.
-        -- One transaction at a time does it for a queue; the others do not wait.
-        CREATE FUNCTION place(queue text) RETURNS boolean LANGUAGE plpgsql AS $$
-        #variable_conflict use_column
-        DECLARE
-          arrived bigint[]; looked bigint[]; lanes text[]; noted text[]; locked bigint[];
-          demoted bigint[]; firsts bigint[]; first_lanes text[]; doubtful text[];
-          is_more boolean;
-        BEGIN
-          IF NOT EXISTS (SELECT FROM records WHERE queue = place.queue AND state = 0)
-            AND NOT EXISTS (SELECT FROM vacancies WHERE queue = place.queue)
-            OR NOT pg_try_advisory_xact_lock(hashtextextended(place.queue, 5101))
-          THEN RETURN false; END IF;
-          -- A record that another transaction has locked is left for later: it may be about to be removed.
-          SELECT coalesce(array_agg(id), '{}'), coalesce(array_agg(DISTINCT lane), '{}') INTO arrived, lanes FROM (
-            SELECT id, lane FROM records WHERE queue = place.queue AND state = 0
-            ORDER BY id LIMIT 256 FOR UPDATE SKIP LOCKED) a;
-          is_more := cardinality(arrived) = 256;
-          SELECT coalesce(array_agg(id), '{}'), coalesce(array_agg(DISTINCT lane), '{}') INTO looked, noted FROM (
-            SELECT id, lane FROM vacancies WHERE queue = place.queue ORDER BY random() LIMIT 256) v;
-          SELECT coalesce(array_agg(DISTINCT lane), '{}') INTO lanes FROM unnest(lanes || noted) AS l (lane);
-          SELECT coalesce(array_agg(id), '{}') INTO locked FROM (
-            SELECT r.id FROM unnest(lanes) AS l (lane)
-            JOIN records r ON r.queue = place.queue AND r.lane = l.lane AND r.state BETWEEN 2 AND 4
-            FOR UPDATE OF r SKIP LOCKED) h;
-          -- This statement sees all that ended before the heads were locked. A head that is locked stays until the commit.
-          -- A lane without a head cannot get one meanwhile, but from here.
-          SELECT
-            array_agg(h.id) FILTER (WHERE h.id = ANY (locked) AND h.state < 4 AND f.id < h.id AND f.id = ANY (arrived)),
-            array_agg(f.id) FILTER (WHERE h.id IS NULL
-              OR h.id = ANY (locked) AND h.state < 4 AND f.id < h.id AND f.id = ANY (arrived)),
-            array_agg(l.lane) FILTER (WHERE h.id IS NULL),
-            coalesce(array_agg(l.lane) FILTER (WHERE h.id IS NOT NULL AND h.id <> ALL (locked)), '{}')
-          INTO demoted, firsts, first_lanes, doubtful
-          FROM unnest(lanes) AS l (lane)
-          LEFT JOIN LATERAL (SELECT id, state FROM records
-            WHERE queue = place.queue AND lane = l.lane AND state BETWEEN 2 AND 4) h ON true
-          CROSS JOIN LATERAL (SELECT id FROM records
-            WHERE queue = place.queue AND lane = l.lane AND state < 2 ORDER BY id LIMIT 1) f;
-          IF demoted IS NOT NULL THEN
-            -- A wait for an event begins anew when it is the head again.
-            UPDATE records SET state = 1, due = CASE WHEN isfinite(due) THEN due END,
-              reason = CASE WHEN isfinite(due) THEN reason ELSE 0 END
-            WHERE queue = place.queue AND id = ANY (demoted);
-          END IF;
-          IF firsts IS NOT NULL THEN
-            WITH free AS MATERIALIZED (
-              SELECT r.id FROM unnest(firsts) AS f (id) JOIN records r ON r.queue = place.queue AND r.id = f.id
-              WHERE r.state < 2 FOR UPDATE OF r SKIP LOCKED
-            ), heads AS (
-              UPDATE records r SET
-                state = CASE WHEN r.due > clock_timestamp() THEN 3 ELSE 2 END,
-                reason = CASE WHEN r.due > clock_timestamp() THEN r.reason ELSE 0 END,
-                due = CASE WHEN r.due > clock_timestamp() THEN r.due END
-              FROM free WHERE r.queue = place.queue AND r.id = free.id RETURNING r.lane
-            )
-            SELECT doubtful || coalesce(array_agg(l.lane), '{}') INTO doubtful
-            FROM unnest(first_lanes) AS l (lane) WHERE l.lane NOT IN (SELECT lane FROM heads);
-          END IF;
-          UPDATE records SET state = 1 WHERE queue = place.queue AND id = ANY (arrived) AND state = 0;
-          IF cardinality(looked) > 0 THEN
-            DELETE FROM vacancies WHERE queue = place.queue AND id = ANY (looked) AND lane <> ALL (doubtful);
-          END IF;
-          IF cardinality(doubtful) > 0 THEN
-            INSERT INTO vacancies (queue, lane)
-              SELECT place.queue, l.lane FROM unnest(doubtful) AS l (lane) WHERE l.lane <> ALL (noted);
-          END IF;
-          RETURN is_more;
-        END $$;
-
-        -- Ends records that the caller may end: deletes them, keeps their outcome, and lets the next of their lanes come
-        -- first. It waits for their locks in the order of the ids. Returns those that were there.
-        CREATE FUNCTION end_records(queue text, ids bigint[], outcome jsonb, retention float8) RETURNS bigint[]
-        LANGUAGE plpgsql AS $$
-        #variable_conflict use_column
-        DECLARE ended bigint[]; lanes text[];
-        BEGIN
-          PERFORM FROM records WHERE queue = end_records.queue AND id = ANY (end_records.ids) ORDER BY id FOR UPDATE;
-          WITH gone AS (
-            DELETE FROM records WHERE queue = end_records.queue AND id = ANY (end_records.ids) RETURNING id, lane, state
-          )
-          SELECT coalesce(array_agg(id ORDER BY id), '{}'), array_agg(DISTINCT lane) FILTER (WHERE state BETWEEN 2 AND 4)
-          INTO ended, lanes FROM gone;
-          IF retention > 0 THEN
-            INSERT INTO outcomes (queue, id, outcome)
-              SELECT end_records.queue, e.id, end_records.outcome FROM unnest(ended) AS e (id) ON CONFLICT DO NOTHING;
-          END IF;
-          IF lanes IS NOT NULL THEN PERFORM promote(end_records.queue, lanes); END IF;
-          RETURN ended;
-        END $$;
-        """#
-}
-
+            -- Ends records that the caller may end: deletes them, keeps their outcome, and lets the next of their lanes come
+            -- first. It waits for their locks in the order of the ids. Returns those that were there.
+            CREATE FUNCTION end_records(queue text, ids bigint[], outcome jsonb, retention float8) RETURNS bigint[]
+            LANGUAGE plpgsql AS $$
+            #variable_conflict use_column
+            DECLARE ended bigint[]; lanes text[];
+            BEGIN
+              PERFORM FROM records WHERE queue = end_records.queue AND id = ANY (end_records.ids) ORDER BY id FOR UPDATE;
+              WITH gone AS (
+                DELETE FROM records WHERE queue = end_records.queue AND id = ANY (end_records.ids) RETURNING id, lane, state
+              )
+              SELECT coalesce(array_agg(id ORDER BY id), '{}'), array_agg(DISTINCT lane) FILTER (WHERE state BETWEEN 2 AND 4)
+              INTO ended, lanes FROM gone;
+              IF retention > 0 THEN
+                INSERT INTO outcomes (queue, id, outcome)
+                  SELECT end_records.queue, e.id, end_records.outcome FROM unnest(ended) AS e (id) ON CONFLICT DO NOTHING;
+              END IF;
+              IF lanes IS NOT NULL THEN PERFORM promote(end_records.queue, lanes); END IF;
+              RETURN ended;
+            END $$;
+            """#
+    }
 #endif
