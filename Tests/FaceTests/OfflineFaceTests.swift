@@ -17,6 +17,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: directory) }
         var configuration = OfflineConfiguration()
         configuration.request.networkPath = NetworkPath(.unreachable)
+        configuration.lanePause = LanePausePolicy(statuses: [410], failingFor: .seconds(60))
         configuration.classifier = OutcomeClassifier { _, verdict in verdict }
         let queue = try await OfflineRequestQueue.open(name: "a", directory: directory, configuration: configuration)
         queue.register(Favourite.self, name: "request") { URLRequest(url: URL(fileURLWithPath: "/\($0.id)")) }
@@ -34,6 +35,10 @@ import Testing
         #expect(try await !queue.retry(id))
         #expect(try await queue.remove(id))
         #expect(try await queue.outcome(of: id) == OfflineOutcome.removed)
+        #expect(try await queue.pause(lane: "l"))
+        let paused: [PausedLane] = try await queue.pausedLanes
+        #expect(paused.first?.lane == "l" && paused.first?.reason == LanePauseReason.requested)
+        #expect(try await queue.resume(lane: "l"))
         try await queue.synchronize()
         #expect(try await queue.removeAll() == 2)
         try await queue.drain()

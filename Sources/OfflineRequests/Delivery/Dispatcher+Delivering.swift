@@ -122,8 +122,15 @@ extension Dispatcher {
         let settlement = store.isShared ? sharing(settlement, of: record) : settlement
         while !(Task.isCancelled && state.withLock { $0.isEnding }) {
             do {
-                let isThere = try await store.settle(record.id, as: settlement, under: lease)
-                if isThere { announce(settlement, of: record) }
+                // Nothing more of the lane may be sent once this delivery has ended.
+                if let policy = configuration.lanePause, !record.lane.isEmpty, case .dead(let reason) = settlement,
+                    let status = reason.status, policy.statuses.contains(status)
+                {
+                    _ = try await pause(record.lane, because: .status(status))
+                }
+                let result = try await store.settle(record.id, as: settlement, under: lease)
+                if result != .removed { announce(settlement, of: record) }
+                if result == .recordedAndLanePaused { await announcePause(of: record.lane) }
                 return
             } catch OfflineQueueError.Code.leaseLost {
                 return loseLease(lease)
@@ -133,6 +140,23 @@ extension Dispatcher {
                 report(error)
             }
             do { try await clock.sleep(for: Self.pauseAfterFailure) } catch { return }
+        }
+    }
+
+    /// Pauses a lane, and sends an event if it was not paused.
+    func pause(_ lane: String, because reason: LanePauseReason) async throws -> Bool {
+        guard try await store.pause(lane: lane, because: reason) else { return false }
+        events.send(.lanePaused(lane.isEmpty ? nil : lane, reason))
+        return true
+    }
+
+    /// Sends the event of a lane that the store has paused.
+    private func announcePause(of lane: String) async {
+        do {
+            let paused = try await store.pausedLanes().first { $0.lane == lane }
+            if let paused { events.send(.lanePaused(paused.lane, paused.reason)) }
+        } catch {
+            report(error)
         }
     }
 

@@ -314,8 +314,9 @@ final class Dispatcher: Sendable {
     }
 
     func report(_ error: any Error) {
-        // After the end no caller can react to it.
+        // After the end no caller can react to it. A Task that was cancelled has not failed.
         if case OfflineQueueError.Code.closed = error { return }
+        if error is CancellationError { return }
         events.send(.storeFailed(OfflineQueueError(wrapping: error)))
     }
 

@@ -27,6 +27,8 @@ public struct OfflineConfiguration: Sendable {
     public var maximumRetryAfter: Duration = .seconds(86_400)
     /// Says what a failed attempt means. ``OutcomeClassifier/standard`` by default.
     public var classifier = OutcomeClassifier.standard
+    /// When a lane is paused because its receiver wants no more or fails for too long. `nil`, never, by default.
+    public var lanePause: LanePausePolicy?
     /// The longest time that a handler of messages may take. 60 s by default; `nil` means no limit.
     public var handlerTimeLimit: Duration? = .seconds(60)
     /// Whether the queue begins paused (``OfflineRequestQueue/pause()``). `false` by default.

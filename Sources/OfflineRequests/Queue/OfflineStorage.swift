@@ -54,7 +54,8 @@ public struct OfflineStorage: Sendable {
             let configuration = opening.configuration
             return try await SQLiteStore.open(
                 name: opening.name, directory: directory, outcomeRetention: configuration.outcomeRetention,
-                date: configuration.date, clock: configuration.request.clock,
+                lanePatience: configuration.lanePause?.failingFor, date: configuration.date,
+                clock: configuration.request.clock,
                 onRecovery: { opening.onEvent(.recovered($0)) }, onFailure: { opening.onEvent(.storeFailed($0)) })
         }
         self.directory = directory

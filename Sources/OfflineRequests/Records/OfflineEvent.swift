@@ -12,6 +12,9 @@ public enum OfflineEvent: Sendable {
     case waits(OfflineRecord.ID, until: Date, failure: String)
     /// A record has its outcome. This includes removals, drops and dead letters.
     case ended(OfflineRecord.ID, OfflineOutcome)
+    /// A lane was paused, by this process. The lane is `nil` for the records without one. The queue has the reason at most
+    /// once for each pause.
+    case lanePaused(String?, LanePauseReason)
     /// The database was damaged, and this was done about it.
     case recovered(OfflineRecovery)
     /// Another process has taken over the sending. What was in flight here was cancelled.

@@ -46,6 +46,8 @@ public struct OfflineRecord: Sendable, Identifiable {
         case handler = 5
         /// One of its constraints is not met.
         case constraint = 6
+        /// Its lane is paused (``OfflineRequestQueue/pause(lane:)``).
+        case paused = 7
     }
 
     /// The identity.

@@ -31,16 +31,19 @@ package protocol OfflineStore: Sendable {
     /// Records whose time is over become dead letters here.
     func claim(_ request: ClaimRequest) async throws -> Claim
     /// Whether a record is still in flight under a lease. Asked before each attempt is sent. This ends a wait that was
-    /// noted.
+    /// noted. After a noted attempt, no other follows in a paused lane.
     func maySend(_ id: OfflineRecord.ID, under lease: Lease) async throws -> Bool
     /// Records a failed attempt of a record that stays in flight. Until the record is due, it is shown as waiting.
     ///
     /// - Throws: ``OfflineQueueError/Code/leaseLost``.
     func note(_ step: FailureNote, of id: OfflineRecord.ID, under lease: Lease) async throws
-    /// Records the outcome of a delivery. Returns `false` if the record was removed meanwhile.
+    /// Records the outcome of a delivery. If the store knows for how long a lane may fail (``LanePausePolicy/failingFor``), it
+    /// pauses a named lane that fails for longer.
     ///
     /// - Throws: ``OfflineQueueError/Code/leaseLost``.
-    func settle(_ id: OfflineRecord.ID, as settlement: Settlement, under lease: Lease) async throws -> Bool
+    func settle(
+        _ id: OfflineRecord.ID, as settlement: Settlement, under lease: Lease
+    ) async throws -> SettleResult
     /// Shows that the sender lives. Returns the records that are in flight under the lease.
     ///
     /// - Throws: ``OfflineQueueError/Code/leaseLost``.
@@ -54,6 +57,13 @@ package protocol OfflineStore: Sendable {
     func endWaits(longerThan longest: LongestWaits) async throws -> Int
     /// The origins that records wait for after a failure.
     func waitingOrigins(limit: Int) async throws -> [String]
+    /// Pauses a lane; an empty name means the lane of the records without one. Its first record is not claimed any more, and
+    /// waits for ``OfflineRecord/WaitReason/paused``. Returns `false` if the lane is paused already.
+    func pause(lane: String, because reason: LanePauseReason) async throws -> Bool
+    /// Ends the pause of a lane, and the wait of its first record. Returns `false` if the lane is not paused.
+    func resume(lane: String) async throws -> Bool
+    /// The paused lanes, in the order of their names.
+    func pausedLanes() async throws -> [PausedLane]
     /// Changes with each change of the store, also by another process. Cheap enough to be asked often.
     func version() async throws -> StoreVersion
 
@@ -227,6 +237,15 @@ package enum Settlement: Sendable, Hashable {
     case dead(DeadLetterReason)
 }
 
+/// What became of a settlement.
+package enum SettleResult: Sendable, Hashable {
+    /// The record was removed meanwhile. Nothing was recorded.
+    case removed
+    case recorded
+    /// It was recorded, and its lane is paused by it, because the lane has failed for too long.
+    case recordedAndLanePaused
+}
+
 /// Records whose wait ends early.
 package enum Sleepers: Sendable, Hashable {
     /// Records whose attempt did not reach a server.
@@ -257,7 +276,7 @@ package struct LongestWaits: Sendable {
         return switch reason {
         case .network, .backoff: longest
         case .retryAfter: max(retryAfter, longest)
-        case .notBefore, .handler, .constraint: nil
+        case .notBefore, .handler, .constraint, .paused: nil
         }
     }
 }

@@ -19,8 +19,9 @@
                 """,
             subcommands: [
                 QueueAddCommand.self, QueueListCommand.self, QueueShowCommand.self, QueueRunCommand.self,
-                QueueRetryCommand.self, QueueRemoveCommand.self, QueueStatsCommand.self, QueueWatchCommand.self,
-                QueueServeCommand.self, QueueMigrateCommand.self,
+                QueueRetryCommand.self, QueueRemoveCommand.self, QueuePauseCommand.self, QueueResumeCommand.self,
+                QueueStatsCommand.self, QueueWatchCommand.self, QueueServeCommand.self,
+                QueueMigrateCommand.self,
             ])
     }
 
@@ -134,6 +135,42 @@
         /// The filter.
         func filter(_ kinds: Set<RecordFilter.Kind> = Set(RecordFilter.Kind.allCases)) -> RecordFilter {
             RecordFilter(kinds, lane: lane, tag: tag)
+        }
+    }
+
+    /// The command `urlrequest queue pause`.
+    struct QueuePauseCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "pause", abstract: "Pauses a lane until resume, for all processes.",
+            discussion: "Exit status: 0 if the lane was not paused, else 1.")
+
+        @Option(help: "The lane. An empty name means the requests without a lane.")
+        var lane: String
+
+        @OptionGroup var queue: QueueArguments
+
+        func run() async throws {
+            try await queue.use { queue in
+                guard try await queue.pause(lane: lane) else { throw ExitCode(ExitStatus.failure) }
+            }
+        }
+    }
+
+    /// The command `urlrequest queue resume`.
+    struct QueueResumeCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "resume", abstract: "Lets a paused lane go on, in its order.",
+            discussion: "Exit status: 0 if the lane was paused, else 1.")
+
+        @Option(help: "The lane. An empty name means the requests without a lane.")
+        var lane: String
+
+        @OptionGroup var queue: QueueArguments
+
+        func run() async throws {
+            try await queue.use { queue in
+                guard try await queue.resume(lane: lane) else { throw ExitCode(ExitStatus.failure) }
+            }
         }
     }
 

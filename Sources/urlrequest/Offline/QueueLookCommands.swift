@@ -127,6 +127,7 @@
             switch state {
             case .pending: "pending"
             case .waiting(let until?, _): "waiting until \(until.formatted(.iso8601))"
+            case .waiting(nil, .paused): "paused"
             case .waiting(nil, let reason): "waiting for a \(reason)"
             case .inFlight: "in flight"
             case .dead(let reason): "dead (\(lineText("\(reason)")))"

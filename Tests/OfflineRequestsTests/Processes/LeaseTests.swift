@@ -96,7 +96,7 @@ import Testing
         stopped.advance(by: .seconds(4))
         for await event in first.events { if case .leaseLost = event { break } }
         #expect(fixture.sent == ["a"])
-        #expect(try await store.settle(id, as: .delivered(status: 200), under: lease))
+        #expect(try await store.settle(id, as: .delivered(status: 200), under: lease) == .recorded)
         await second.close()
         await first.close(finishing: false)
     }

@@ -190,7 +190,7 @@ import Testing
         let first = try #require(claimed(try await store.claim(Self.request)))
         let wait = FailureNote(
             attempts: 1, refusals: 1, failure: "", delay: .seconds(10), reason: .backoff)
-        #expect(try await store.settle(id, as: .waits(wait), under: first.lease))
+        #expect(try await store.settle(id, as: .waits(wait), under: first.lease) == .recorded)
         #expect(claimed(try await store.claim(Self.request)) == nil)
         let longest = LongestWaits(backoff: .constant(.seconds(10)), retryAfter: .zero)
         #expect(try await store.endWaits(longerThan: longest) == 0)

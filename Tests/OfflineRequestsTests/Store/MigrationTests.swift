@@ -72,6 +72,9 @@ import Testing
         """,
     ]
 
+    /// What version 4 has and version 3 had not.
+    private static let lanes = "DROP TABLE lanes; PRAGMA user_version = 3;"
+
     /// Records as the first commits wrote them: one that is ready, one that waits for its earliest time, and one with a
     /// wrong byte in its body. The last values are their checksums.
     private static let rows = """
@@ -142,6 +145,23 @@ import Testing
         #expect(old.columns == new.columns && old.indexes == new.indexes && old.version == new.version)
     }
 
+    @Test func `A database of version 3 is brought to the present form`() async throws {
+        let (fixture, fresh) = (try Fixture(), try Fixture())
+        for fixture in [fixture, fresh] {
+            let queue = try await fixture.open { $0.startsPaused = true }
+            try await queue.add(post("a"))
+            await queue.close()
+        }
+        let connection = try SQLiteConnection(fixture.files().database.path)
+        try connection.execute(Self.lanes)
+        connection.close()
+        let queue = try await fixture.open()
+        try await queue.drain()
+        await queue.close()
+        let (old, new) = (try Self.form(of: fixture.files()), try Self.form(of: fresh.files()))
+        #expect(old.columns == new.columns && old.indexes == new.indexes && old.version == new.version)
+    }
+
     @Test func `A damaged database of an earlier commit gives its records back`() async throws {
         let fixture = try Fixture()
         let files = try fixture.files()
@@ -177,12 +197,12 @@ import Testing
 
     /// If this fails, a step must be added to `Schema.migrations`, and the form so far to this file. Databases with the old
     /// form and the same number exist.
-    @Test func `The columns of version 3 are these`() async throws {
+    @Test func `The columns of version 4 are these`() async throws {
         let fixture = try Fixture()
         let queue = try await fixture.open()
         await queue.close()
         let form = try Self.form(of: fixture.files())
-        #expect(form.version == 3)
+        #expect(form.version == 4)
         let records = [
             "id", "state", "head", "network", "reason", "fence", "lane", "tag", "key", "priority", "added", "due",
             "expires", "attempts", "refusals", "failure", "ending", "origin", "message", "bytes", "content", "body",
@@ -191,7 +211,8 @@ import Testing
         let columns =
             ["lease.id", "lease.owner", "lease.fence", "lease.beat", "lease.patience"]
             + ["totals.state", "totals.count", "totals.bytes", "outcomes.id", "outcomes.ended", "outcomes.outcome"]
+            + ["lanes.lane", "lanes.paused", "lanes.reason", "lanes.failing"]
             + ["sqlite_sequence.name", "sqlite_sequence.seq"] + records.map { "records.\($0)" }
-        #expect(form.columns == Set(columns) && form.indexes.count == 14)
+        #expect(form.columns == Set(columns) && form.indexes.count == 16)
     }
 }

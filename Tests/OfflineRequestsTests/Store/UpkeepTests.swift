@@ -63,6 +63,8 @@ import Testing
         try await add("lane")
         try await add("lane")
         try await add("later", after: 90)
+        try await add("paused")
+        #expect(try await store.pause(lane: "paused", because: .requested))
         try await store.checkpoint()
         await store.close()
         let files = try fixture.files()
@@ -77,14 +79,14 @@ import Testing
                     "id", "state", "head", "network", "reason", "fence", "priority", "added", "due", "expires",
                     "attempts", "refusals", "bytes", "seal",
                 ]
-            ), ("outcomes", ["id", "ended"]), ("sqlite_sequence", ["seq"]),
+            ), ("outcomes", ["id", "ended"]), ("sqlite_sequence", ["seq"]), ("lanes", ["paused"]),
         ] {
             for row in try connection.rows("SELECT rowid FROM \(table)", row: { $0.integer(0) }) {
                 numbers += columns.map { (table, row, $0) }
             }
         }
         return Sample(
-            database: try Data(contentsOf: files.database), mark: try Data(contentsOf: files.mark), count: 7,
+            database: try Data(contentsOf: files.database), mark: try Data(contentsOf: files.mark), count: 8,
             numbers: numbers)
     }
 
@@ -138,6 +140,7 @@ import Testing
             String.self, name: "m", decode: { String(decoding: $0, as: UTF8.self) },
             handler: { _ in handled.withLock { $0 += 1 } })
         queue.resume()
+        try await queue.resume(lane: "paused")
         let isDrained = Locked(false)
         let drain = Task {
             try await queue.drain()
@@ -250,7 +253,7 @@ import Testing
         #expect(recovery.damagedFile == nil && recovery.damagedRecords == 1 && recovery.missingRecords == 0)
         #expect(recovery.reason == "wrong numbers: records (1), lanes (1), totals")
         let counts = try await queue.counts
-        #expect(counts.pending == 2 && counts.dead == 2 && counts.bytes == 7 * 4)
+        #expect(counts.pending == 2 && counts.dead == 2 && counts.bytes == 8 * 4)
         await queue.close()
         let again = try await fixture.open { $0.startsPaused = true }
         let events = again.events

@@ -166,6 +166,7 @@ private struct Claiming {
     private var placesTaken: [String: Int]
     /// Files of bodies that no record has any more.
     private(set) var unusedFiles: [String] = []
+    private var hasPausedLanes = false
 
     /// The most records of each kind that one transaction changes.
     private static let batch = 256
@@ -187,6 +188,7 @@ private struct Claiming {
         try expire()
         try wakeDue()
         let isMoreHandled = try wakeHandled()
+        hasPausedLanes = try connection.hasPausedLanes()
         var judged = 0
         while claimed.count < request.limit, judged < Self.batch {
             let candidates = try candidates(request.limit - claimed.count)
@@ -334,6 +336,7 @@ private struct Claiming {
         if case .file(let file) = record.body, BodyFiles.size(of: file) != record.bodySize {
             return try bury(record.id, DeadLetterReason(.damaged, detail: "the file of its body is missing or cut off"))
         }
+        if hasPausedLanes, try connection.isPaused(record.lane) { return try park(record.id, .paused) }
         if let message = record.content.message, !request.handlers.contains(message) {
             return try park(record.id, .handler)
         }

@@ -5,10 +5,13 @@ extension SQLiteStore {
     package func maySend(_ id: OfflineRecord.ID, under lease: Lease) async throws -> Bool {
         let due = try await read { [owner] connection -> Double? in
             guard try connection.holds(lease, owner) else { return nil }
-            return try connection.first(
-                "SELECT due FROM records WHERE id = ? AND state = 2 AND fence = ?", .integer(id.rawValue),
+            let record = try connection.first(
+                "SELECT due, lane FROM records WHERE id = ? AND state = 2 AND fence = ?", .integer(id.rawValue),
                 .integer(lease.fence)
-            ) { $0.real(0) }
+            ) { (due: $0.real(0), lane: $0.text(1) ?? "") }
+            guard let record else { return nil }
+            // A noted attempt has a due time.
+            return try record.due > 0 && connection.isPaused(record.lane) ? nil : record.due
         }
         guard let due else { return false }
         let now = date().timeIntervalSince1970
@@ -39,15 +42,15 @@ extension SQLiteStore {
 
     package func settle(
         _ id: OfflineRecord.ID, as settlement: Settlement, under lease: Lease
-    ) async throws -> Bool {
+    ) async throws -> SettleResult {
         let now = date()
-        let file = try await writeLease { [self] connection -> String?? in
+        let (result, file) = try await writeLease { [self] connection -> (SettleResult, String?) in
             try check(lease, connection)
-            let file = try connection.first(
-                "SELECT file FROM records WHERE id = ? AND state = 2 AND fence = ?", .integer(id.rawValue),
+            let record = try connection.first(
+                "SELECT file, lane FROM records WHERE id = ? AND state = 2 AND fence = ?", .integer(id.rawValue),
                 .integer(lease.fence)
-            ) { $0.text(0) }
-            guard let file else { return nil }
+            ) { (file: $0.text(0), lane: $0.text(1) ?? "") }
+            guard let record else { return (.removed, nil) }
             switch settlement {
             case .delivered(let status):
                 try connection.end(
@@ -65,12 +68,23 @@ extension SQLiteStore {
                 try connection.bury(id, because: reason)
             }
             try connection.releaseIfIdle(owner)
-            if case .delivered = settlement { return .some(file) }
-            return .some(nil)
+            return try (
+                watch(record.lane, after: settlement, at: now, connection) ? .recordedAndLanePaused : .recorded,
+                settlement.isDelivery ? record.file : nil
+            )
         }
-        guard let file else { return false }
         if let file { removeBody(file) }
-        return true
+        return result
+    }
+
+    /// Notes how a delivery of a lane ended, if lanes are watched. Returns whether this paused the lane.
+    private func watch(
+        _ lane: String, after settlement: Settlement, at now: Date, _ connection: SQLiteConnection
+    ) throws -> Bool {
+        guard let lanePatience, !lane.isEmpty else { return false }
+        guard settlement.isDelivery else { return try connection.failed(lane, at: now, pausingAfter: lanePatience) }
+        try connection.succeeded(lane)
+        return false
     }
 
     package func beat(_ lease: Lease) async throws -> Set<OfflineRecord.ID> {
@@ -180,4 +194,8 @@ extension SQLiteStore {
             // The change of the record has not failed. The next opening removes files that no record has.
         }
     }
+}
+
+extension Settlement {
+    fileprivate var isDelivery: Bool { if case .delivered = self { true } else { false } }
 }

@@ -21,6 +21,8 @@ package final class SQLiteStore: OfflineStore {
 
     /// How long outcomes are kept.
     let outcomeRetention: Duration
+    /// How long a lane may fail before it is paused; `nil` if lanes are not watched.
+    let lanePatience: Duration?
     /// The time of the calendar.
     let date: @Sendable () -> Date
     /// A time that only rises, for the age of another owner's last beat.
@@ -30,12 +32,12 @@ package final class SQLiteStore: OfflineStore {
     package var changes: AsyncStream<Void> { AsyncStream { $0.finish() } }
 
     private init(
-        _ files: QueueFiles, outcomeRetention: Duration, date: @escaping @Sendable () -> Date,
-        elapsed: @escaping @Sendable () -> Duration, onRecovery: @escaping @Sendable (OfflineRecovery) -> Void,
-        flush: @escaping @Sendable (Int32) -> Bool
+        _ files: QueueFiles, outcomeRetention: Duration, lanePatience: Duration?,
+        date: @escaping @Sendable () -> Date, elapsed: @escaping @Sendable () -> Duration,
+        onRecovery: @escaping @Sendable (OfflineRecovery) -> Void, flush: @escaping @Sendable (Int32) -> Bool
     ) throws {
         self.files = files
-        self.outcomeRetention = outcomeRetention
+        (self.outcomeRetention, self.lanePatience) = (outcomeRetention, lanePatience)
         (self.date, self.elapsed) = (date, elapsed)
         writer = GroupCommit(try SQLiteDatabase(files: files, date: date, onRecovery: onRecovery, flush: flush))
         reader = SQLiteReader(try SQLiteDatabase(files: files, isReader: true, date: date))
@@ -51,6 +53,7 @@ package final class SQLiteStore: OfflineStore {
     ///   - name: The name of the queue.
     ///   - directory: The directory of its files.
     ///   - outcomeRetention: How long outcomes are kept. 30 days by default.
+    ///   - lanePatience: How long a lane may fail before it is paused. `nil` by default: lanes are not watched.
     ///   - date: The time of the calendar.
     ///   - clock: The clock of the silence of other owners. The continuous clock by default.
     ///   - onRecovery: Called when a damage was found and repaired, here or later.
@@ -58,7 +61,8 @@ package final class SQLiteStore: OfflineStore {
     ///   - flush: Flushes the commits in the file of a descriptor to the disk.
     package static func open(
         name: String, directory: URL, outcomeRetention: Duration = .seconds(30 * 86_400),
-        date: @escaping @Sendable () -> Date, clock: any Clock<Duration> = ContinuousClock(),
+        lanePatience: Duration? = nil, date: @escaping @Sendable () -> Date,
+        clock: any Clock<Duration> = ContinuousClock(),
         onRecovery: @escaping @Sendable (OfflineRecovery) -> Void,
         onFailure: @escaping @Sendable (OfflineQueueError) -> Void = { _ in },
         flush: @escaping @Sendable (Int32) -> Bool = DiskFlush.flush
@@ -70,8 +74,8 @@ package final class SQLiteStore: OfflineStore {
                 try files.makeFolders()
                 try OwnerLock.removeRemains(in: files)
                 let store = try SQLiteStore(
-                    files, outcomeRetention: outcomeRetention, date: date, elapsed: elapsed, onRecovery: onRecovery,
-                    flush: flush)
+                    files, outcomeRetention: outcomeRetention, lanePatience: lanePatience, date: date,
+                    elapsed: elapsed, onRecovery: onRecovery, flush: flush)
                 return (store, try BodyFiles.old(in: files.bodies))
             }
             // The first transaction opens the database.

@@ -31,6 +31,8 @@ struct Salvage {
             } else if let outcome = SalvagedRecord.outcome(row) {
                 try connection.run(
                     "INSERT OR IGNORE INTO outcomes VALUES (?, ?, ?)", .integer(row.id), outcome.ended, outcome.text)
+            } else if row.isLane {
+                try connection.forEach("INSERT OR IGNORE INTO lanes VALUES (?, ?, ?, ?)", row.values) { _ in true }
             }
         }
         // A sound image of a record may come after a damaged one, so those come last.
@@ -61,6 +63,18 @@ extension PageImages.Row {
         else { return nil }
         // A sum of these must fit into an `Int`, which has 32 bits on some watches.
         return Int(min(count, Int64(Int.max / 8)))
+    }
+
+    /// Whether this is a row of the table of lanes.
+    fileprivate var isLane: Bool {
+        guard values.count == 4, case .text = values[0] else { return false }
+        switch (values[1], values[2], values[3]) {
+        case (.null, .null, .real), (.null, .null, .integer): return true
+        case (.real, .text(let reason), .null), (.integer, .text(let reason), .null):
+            let reason: LanePauseReason? = RecordRow.decode(reason)
+            return reason != nil
+        default: return false
+        }
     }
 
     /// The last id of a record, if this is the row that has it.

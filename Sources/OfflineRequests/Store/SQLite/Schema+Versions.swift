@@ -8,6 +8,7 @@ extension Schema {
         { if try !$0.hasTable("records") { try $0.execute(first) } },
         { try $0.execute(readyByOrigin) },
         seal,
+        { try $0.execute(lanes) },
     ]
 
     /// Version 1.
@@ -65,6 +66,12 @@ extension Schema {
     private static let readyByOrigin = """
         CREATE INDEX IF NOT EXISTS records_ready_origin ON records (network, origin, priority DESC, id)
           WHERE head = 1 AND state = 0;
+        """
+
+    /// Version 4 has the lanes that are paused, and those that fail.
+    private static let lanes = """
+        CREATE TABLE IF NOT EXISTS lanes (lane TEXT PRIMARY KEY, paused REAL, reason TEXT, failing REAL);
+        CREATE INDEX IF NOT EXISTS lanes_paused ON lanes (lane) WHERE paused IS NOT NULL;
         """
 
     /// Version 3: the checksum is over all that does not change while a record waits, also over its dates.

@@ -71,7 +71,7 @@ struct Upkeep {
     private func recordFaults() throws -> [(OfflineRecord.ID, Fault)] {
         var faults: [(OfflineRecord.ID, Fault)] = []
         try connection.forEach("SELECT \(RecordRow.columnsWithBody) FROM records WHERE state < 3", []) { row in
-            if let fault = fault(of: row) { faults.append((OfflineRecord.ID(rawValue: row.integer(0)), fault)) }
+            if let fault = try fault(of: row) { faults.append((OfflineRecord.ID(rawValue: row.integer(0)), fault)) }
             return true
         }
         try connection.forEach("SELECT id FROM records WHERE state = 3 AND ending IS NULL", []) { row in
@@ -81,7 +81,7 @@ struct Upkeep {
         return faults
     }
 
-    private func fault(of row: SQLiteRow) -> Fault? {
+    private func fault(of row: SQLiteRow) throws -> Fault? {
         let parts = RecordRow.parts(row, hasBody: true)
         guard parts.checksum == UInt64(bitPattern: row.integer(16)) else { return .damaged }
         if !row.isNull(14) { return .alive }
@@ -103,6 +103,7 @@ struct Upkeep {
         // Their waits are ended when they are too long.
         case .network, .backoff, .retryAfter: return nil
         case .handler, .constraint: return nil
+        case .paused: return try connection.isPaused(parts.lane) ? nil : .wait(until: nil)
         case nil: return .wait(until: nil)
         }
     }
