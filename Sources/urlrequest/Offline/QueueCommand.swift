@@ -118,7 +118,7 @@
             switch self {
             case .recovered(let recovery): recovery.summary
             case .storeFailed(let error): "\(error)"
-            case .leaseLost: "another process sends now"
+            case .leaseLost: "another process has taken over what was in flight here"
             default: nil
             }
         }
