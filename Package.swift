@@ -131,6 +131,7 @@ let package = Package(
             name: "OfflineProgram",
             dependencies: [
                 "OfflineRequests", "RequestOperations",
+                .target(name: "OfflineRequestsPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 .target(name: "CRequestOperationsSQLite", condition: .when(platforms: [.linux])),
             ],
             path: "Tests/OfflineProgram",

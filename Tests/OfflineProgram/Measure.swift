@@ -79,7 +79,7 @@ enum Measure {
         await queue.close()
     }
 
-    private static func sample(_ number: Int) -> URLRequest {
+    static func sample(_ number: Int) -> URLRequest {
         var request = URLRequest(url: URL(string: "https://a.example/items/\(number)")!)
         request.httpMethod = "POST"
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
@@ -89,7 +89,7 @@ enum Measure {
 
     private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 
-    private static func time(_ work: () async throws -> Void) async rethrows -> Double {
+    static func time(_ work: () async throws -> Void) async rethrows -> Double {
         let start = ContinuousClock.now
         try await work()
         return (ContinuousClock.now - start) / .seconds(1)

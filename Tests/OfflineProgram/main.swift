@@ -25,6 +25,9 @@ if arguments[2].hasPrefix("measure-") {
     switch arguments[2] {
     case "measure-adds": try await Measure.adds(in: directory)
     case "measure-populate": try await Measure.populate(Int(arguments[3]) ?? 1000, in: directory)
+    #if PostgreSQL
+        case "measure-database": try await Measure.database(Int(arguments[3]) ?? 10_000)
+    #endif
     default: try await Measure.opening(in: directory)
     }
     exit(0)
