@@ -20,7 +20,7 @@
                 EXIT WHEN FOUND;
               END LOOP;
               RETURN CASE WHEN own_fence = late_result.fence AND (own_state = 5 AND own_ending::text = is_recorded
-                OR own_state < 4 AND own_attempts::text = is_recorded) THEN 1 ELSE -1 END;
+                OR own_state < 5 AND own_attempts::text = is_recorded) THEN 1 ELSE -1 END;
             END $$;
 
             -- Records successes: deletes the records and lets the next of their lanes come first.
@@ -80,6 +80,8 @@
                 failure = postpone.failure, reason = postpone.reason,
                 due = coalesce(clock_timestamp() + postpone.delay * interval '1 s', 'infinity')
               WHERE fence = postpone.fence AND id = postpone.id AND state = 4
+                -- The same failure again, whose answer was lost, does not end a later flight. A noted failure has counted.
+                AND (attempts < postpone.attempts OR due IS NOT NULL)
               RETURNING queue, lane, origin INTO own_queue, own_lane, own_origin;
               IF NOT FOUND THEN
                 RETURN late_result(postpone.fence, postpone.id, postpone.attempts::text);
