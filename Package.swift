@@ -146,6 +146,8 @@ let package = Package(
             dependencies: [
                 "OfflineRequestsPostgreSQL", "OfflineRequests", "RequestOperations", "RequestOperationsTesting",
             ],
+            // Programs that the tests run by their paths.
+            exclude: ["Python"],
             swiftSettings: settings),
         .testTarget(
             name: "FaceTests",

@@ -68,6 +68,9 @@
             }
         }
 
+        /// Whether a call may have had its effect, although its answer was lost.
+        var meansLostAnswer: Bool { (underlying as? PostgreSQLError)?.cause == .lost(mayHaveRun: true) }
+
         private static func code(of error: PostgreSQLError) -> Code {
             if error.cause == .schema(isNewer: true) { return .newerSchema }
             return switch error.state {

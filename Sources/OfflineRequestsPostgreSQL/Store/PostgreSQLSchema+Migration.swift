@@ -44,7 +44,7 @@
         /// Makes the schema, or brings it to the version of this program, in one transaction. Other migrations wait.
         ///
         /// - Throws: ``OfflineQueueError``.
-        static func migrate(_ settings: PostgreSQLSettings) async throws {
+        package static func migrate(_ settings: PostgreSQLSettings) async throws {
             var settings = settings
             // A step may make an index of a large table.
             settings.statementTimeout = .seconds(3600)

@@ -5,12 +5,16 @@
     extension PostgreSQLStore {
         package func claim(_ request: ClaimRequest) async throws -> Claim {
             guard request.isWanted() else { return Claim(answer: .idle) }
-            do { return try await claim(request, under: lease(request.leaseDuration)) } catch OfflineQueueError.Code
-                .leaseLost
-            {
-                // It lapsed while there was nothing to do, or this process stood still.
-                state.withLock { $0.lease = .none }
-                return try await claim(request, under: lease(request.leaseDuration))
+            let limit = ContinuousClock.now + statementTimeout
+            while true {
+                do { return try await claim(request, under: lease(request.leaseDuration)) } catch OfflineQueueError.Code
+                    .leaseLost where limit > .now
+                {
+                    // It lapsed while there was nothing to do, or this process stood still.
+                    state.withLock { $0.lease = .none }
+                } catch let error as OfflineQueueError where error.meansLostAnswer && limit > .now {
+                    // The next claim takes back what this one may have claimed.
+                }
             }
         }
 

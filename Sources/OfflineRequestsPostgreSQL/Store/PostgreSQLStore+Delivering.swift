@@ -42,7 +42,8 @@
                     [.int64(lease.fence), .int64(id.rawValue)] + Self.values(of: step) + [
                         .optional(step.originRests?.inSeconds), .null,
                     ])
-            case .dead(let reason):
+            case .dead(let given):
+                let reason = DeadLetterReason(given.kind, detail: given.detail.withoutNull, status: given.status)
                 answer = try await settle(
                     "SELECT request_operations.bury($1::bigint, $2::bigint, $3::jsonb, $4::text)",
                     [.int64(lease.fence), .int64(id.rawValue), try RecordColumns.encode(reason), .null])
@@ -123,8 +124,7 @@
         private static func values(of step: FailureNote) -> [PostgreSQLValue] {
             [
                 .int32(Int32(clamping: step.attempts)), .int32(Int32(clamping: step.refusals)),
-                // PostgreSQL stores no NUL.
-                .text(step.failure.replacing("\0", with: " ")), .double(step.delay.inSeconds),
+                .text(step.failure.withoutNull), .double(step.delay.inSeconds),
                 .int32(Int32(step.reason.rawValue)),
             ]
         }
@@ -166,5 +166,10 @@
                 "SELECT request_operations.waiting_origins($1::text, $2::int)", [.int32(Int32(clamping: limit))]
             ) { $0.compactMap { $0.text(0) } }
         }
+    }
+
+    extension String {
+        /// PostgreSQL stores no NUL.
+        fileprivate var withoutNull: String { replacing("\0", with: " ") }
     }
 #endif

@@ -11,6 +11,7 @@
         /// In seconds. No outcomes are kept if it is not positive.
         let retention: Double
         let leaseDuration: Duration
+        let statementTimeout: Duration
         package let changes: AsyncStream<Void>
         private let listener: PostgreSQLListener?
         let adds: Batcher<Addition, [AddResult]>
@@ -46,7 +47,7 @@
             let queue = PostgreSQLValue.text(opening.name)
             let retention = opening.configuration.outcomeRetention.inSeconds
             (self.pool, self.queue, self.retention) = (pool, queue, retention)
-            leaseDuration = opening.configuration.leaseDuration
+            (leaseDuration, statementTimeout) = (opening.configuration.leaseDuration, settings.statementTimeout)
             let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
             self.changes = changes
             listener =
@@ -146,14 +147,16 @@
 
     /// Counts whole intervals of time, after which a store is looked at even if nothing was notified: of 1 s, or of 5 s
     /// after a minute without work.
-    struct PollCounter {
+    package struct PollCounter {
+        package init() {}
+
         private var polls: Int64 = 0
         private var last: ContinuousClock.Instant?
         private var lastWork: ContinuousClock.Instant?
 
-        mutating func worked(at now: ContinuousClock.Instant) { lastWork = now }
+        package mutating func worked(at now: ContinuousClock.Instant) { lastWork = now }
 
-        mutating func number(at now: ContinuousClock.Instant) -> Int64 {
+        package mutating func number(at now: ContinuousClock.Instant) -> Int64 {
             let isBusy = lastWork.map { now - $0 < .seconds(60) } ?? false
             if let last, now - last < .seconds(isBusy ? 1 : 5) { return polls }
             last = now

@@ -1,5 +1,6 @@
 #if PostgreSQL
     import Foundation
+    import OfflineRequests
     import OfflineRequestsPostgreSQL
     import Testing
 
@@ -32,6 +33,32 @@
                 try await pool.run { try $0.execute("SELECT pg_sleep(0.005)") }
             }
             await pool.close()
+        }
+
+        /// The number that a query returns.
+        static func number(_ query: String, _ values: PostgreSQLValue...) async throws -> Int64? {
+            let pool = PostgreSQLPool(try settings(), most: 1)
+            let number = try await pool.run { try $0.run(query, values).first?.integer(0) }
+            await pool.close()
+            return number
+        }
+
+        /// Waits until a server answers, as long as a condition holds.
+        static func isReachable(_ address: String, while condition: () -> Bool) async throws -> Bool {
+            var settings = try settings(address)
+            settings.preparesStatements = false
+            settings.statementTimeout = .milliseconds(100)
+            let pool = PostgreSQLPool(settings, most: 1)
+            while condition() {
+                do {
+                    try await pool.run { _ = try $0.run("SELECT 1") }
+                    await pool.close()
+                    return true
+                } catch let error as OfflineQueueError where error.code == .storeFailed {
+                    continue
+                }
+            }
+            return false
         }
 
         /// Makes an empty database of its own.
