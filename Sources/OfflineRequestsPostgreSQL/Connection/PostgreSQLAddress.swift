@@ -21,8 +21,10 @@
                 // libpq's message would quote the address, with the password.
                 throw PostgreSQLError(
                     .address,
-                    "the address of the database is neither a URL like postgres://user@host/name nor a connection string of libpq"
-                )
+                    """
+                    the address of the database is neither a URL like postgres://user@host/name nor a connection \
+                    string of libpq
+                    """)
             }
             defer { PQconninfoFree(options) }
             var parts: [String: String] = [:]

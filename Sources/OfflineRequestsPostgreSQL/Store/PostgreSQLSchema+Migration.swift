@@ -13,8 +13,10 @@
             guard version.number >= steps.count else {
                 throw PostgreSQLError(
                     .schema(isNewer: false),
-                    "the database has version \(version.number) of the schema, and this program needs \(steps.count); \(advice)"
-                )
+                    """
+                    the database has version \(version.number) of the schema, and this program needs \(steps.count); \
+                    \(advice)
+                    """)
             }
         }
 
@@ -25,8 +27,8 @@
                 throw PostgreSQLError(
                     .schema(isNewer: true),
                     """
-                    the database has version \(version.number) of the schema, which programs from version \(version.oldest) on \
-                    can use, but this one has version \(steps.count)
+                    the database has version \(version.number) of the schema, which programs from version \
+                    \(version.oldest) on can use, but this one has version \(steps.count)
                     """)
             }
         }

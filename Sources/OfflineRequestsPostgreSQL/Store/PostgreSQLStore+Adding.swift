@@ -155,10 +155,10 @@
         /// The last column is the number of the transaction.
         private static let addRecords = """
             SELECT a.ord, a.kind, a.id, a.outcome, pg_current_xact_id()::text::bigint
-            FROM request_operations.add_records($1::text, $2::text[], $3::text[], $4::text[], $5::smallint[], $6::bigint[],
-              $7::int[], $8::int[], $9::float8[], $10::float8[], $11::text[], $12::text[], $13::text[], $14::text[],
-              $15::text[], $16::float8[], $17::text[], $18::bytea[], $19::text[], $20::bytea[], $21::bigint, $22::bigint,
-              $23::boolean, $24::float8) AS a
+            FROM request_operations.add_records($1::text, $2::text[], $3::text[], $4::text[], $5::smallint[],
+              $6::bigint[], $7::int[], $8::int[], $9::float8[], $10::float8[], $11::text[], $12::text[], $13::text[],
+              $14::text[], $15::text[], $16::float8[], $17::text[], $18::bytea[], $19::text[], $20::bytea[],
+              $21::bigint, $22::bigint, $23::boolean, $24::float8) AS a
             """
 
         private static func columns(of rows: [Addition.Row]) -> [PostgreSQLValue] {

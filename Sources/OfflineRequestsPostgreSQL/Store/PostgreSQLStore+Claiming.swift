@@ -103,8 +103,8 @@
         }
 
         private static let claimRecords = """
-            SELECT * FROM request_operations.claim($1::text, $2::bigint, $3::int, $4::int, $5::jsonb, $6::text, $7::boolean,
-              $8::text[], $9::text[], $10::float8, $11::float8, $12::int, $13::float8, $14::int)
+            SELECT * FROM request_operations.claim($1::text, $2::bigint, $3::int, $4::int, $5::jsonb, $6::text,
+              $7::boolean, $8::text[], $9::text[], $10::float8, $11::float8, $12::int, $13::float8, $14::int)
             """
 
         // MARK: The lease

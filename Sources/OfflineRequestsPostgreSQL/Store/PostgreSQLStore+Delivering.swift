@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import Foundation
     package import OfflineRequests
     import RequestOperations
 
@@ -27,7 +28,7 @@
 
         package func settle(
             _ id: OfflineRecord.ID, as settlement: Settlement, under lease: Lease
-        ) async throws -> Bool {
+        ) async throws -> SettleResult {
             let answer: SettlementAnswer
             switch settlement {
             case .delivered(let status):
@@ -36,11 +37,11 @@
             case .waits(let step):
                 answer = try await settle(
                     """
-                    SELECT request_operations.postpone($1::bigint, $2::bigint, $3::int, $4::int, $5::text, $6::float8, $7::int,
-                      $8::float8, $9::float8)
+                    SELECT request_operations.postpone($1::bigint, $2::bigint, $3::int, $4::int, $5::text, $6::float8,
+                      $7::int, $8::float8, $9::float8)
                     """,
                     [.int64(lease.fence), .int64(id.rawValue)] + Self.values(of: step) + [
-                        .optional(step.originRests?.inSeconds), .null,
+                        .optional(step.originRests?.inSeconds), .optional(lanePatience?.inSeconds),
                     ])
             case .dead(let given):
                 let reason = DeadLetterReason(given.kind, detail: given.detail.withoutNull, status: given.status)
@@ -49,8 +50,9 @@
                     [.int64(lease.fence), .int64(id.rawValue), try RecordColumns.encode(reason), .null])
             }
             switch answer {
-            case .removed: return false
-            case .recorded, .recordedAndLanePaused: return true
+            case .removed: return .removed
+            case .recorded: return .recorded
+            case .recordedAndLanePaused: return .recordedAndLanePaused
             case .takenOver: throw OfflineQueueError(.leaseLost)
             }
         }
@@ -77,7 +79,8 @@
                     let rows = try await pool.run(.sending) {
                         try $0.run(
                             """
-                            SELECT id, result FROM request_operations.deliver($1::bigint, $2::bigint[], $3::int[], $4::float8)
+                            SELECT id, result
+                            FROM request_operations.deliver($1::bigint, $2::bigint[], $3::int[], $4::float8)
                             """, values)
                     }
                     for row in rows { answers[row.integer(0) ?? 0] = row.integer(1) }
@@ -116,7 +119,8 @@
             try await pool.run(.sending) { connection in
                 _ = try connection.run(
                     """
-                    SELECT request_operations.note($1::bigint, $2::bigint, $3::int, $4::int, $5::text, $6::float8, $7::int)
+                    SELECT request_operations.note($1::bigint, $2::bigint, $3::int, $4::int, $5::text, $6::float8,
+                      $7::int)
                     """, values)
             }
         }
@@ -127,6 +131,36 @@
                 .text(step.failure.withoutNull), .double(step.delay.inSeconds),
                 .int32(Int32(step.reason.rawValue)),
             ]
+        }
+
+        // MARK: Lanes
+
+        package func pause(lane: String, because reason: LanePauseReason) async throws -> Bool {
+            let reason = String(decoding: try JSONEncoder().encode(reason), as: UTF8.self)
+            return try await call(
+                "SELECT request_operations.pause_lane($1::text, $2::text, $3::text)", [.text(lane), .text(reason)]
+            ) { $0.first?.bool(0) ?? false }
+        }
+
+        package func resume(lane: String) async throws -> Bool {
+            try await call("SELECT request_operations.resume_lane($1::text, $2::text)", [.text(lane)]) {
+                $0.first?.bool(0) ?? false
+            }
+        }
+
+        package func pausedLanes() async throws -> [PausedLane] {
+            try await call(
+                """
+                SELECT lane, paused_because, extract(epoch FROM paused_since)::float8 FROM request_operations.lanes
+                WHERE queue = $1::text AND paused_since IS NOT NULL ORDER BY lane
+                """
+            ) { rows in
+                rows.map { row in
+                    PausedLane(
+                        lane: row.text(0) ?? "", reason: RecordColumns.decode(row.text(1)) ?? .requested,
+                        since: Date(storedSeconds: row.double(2) ?? 0))
+                }
+            }
         }
 
         // MARK: Waits

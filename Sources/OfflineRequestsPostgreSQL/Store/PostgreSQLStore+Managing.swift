@@ -44,15 +44,18 @@
 
         package func record(_ id: OfflineRecord.ID) async throws -> StoredRecord? {
             try await call(
-                "SELECT \(RecordColumns.withBody) FROM request_operations.shown WHERE queue = $1::text AND id = $2::bigint",
-                [.int64(id.rawValue)]
+                """
+                SELECT \(RecordColumns.withBody) FROM request_operations.shown
+                WHERE queue = $1::text AND id = $2::bigint
+                """, [.int64(id.rawValue)]
             ) { $0.first.map { RecordColumns.record($0) } }
         }
 
         package func undecided(of ids: [OfflineRecord.ID]) async throws -> Set<OfflineRecord.ID> {
             try await call(
                 """
-                SELECT id FROM request_operations.records WHERE queue = $1::text AND id = ANY ($2::bigint[]) AND state < 5
+                SELECT id FROM request_operations.records
+                WHERE queue = $1::text AND id = ANY ($2::bigint[]) AND state < 5
                 """, [.int64s(ids.map(\.rawValue))]
             ) { Set($0.map { RecordColumns.id($0, 0) }) }
         }
@@ -76,8 +79,8 @@
             guard !filter.kinds.isEmpty else { return [] }
             return try await call(
                 """
-                SELECT request_operations.remove_matching($1::text, $2::smallint[], $3::text, $4::text, $5::bigint, $6::int,
-                  $7::float8)
+                SELECT request_operations.remove_matching($1::text, $2::smallint[], $3::text, $4::text, $5::bigint,
+                  $6::int, $7::float8)
                 """,
                 Self.values(filter) + [.int64(last.rawValue), .int32(Int32(clamping: limit)), .double(retention)]
             ) { $0.map { RecordColumns.id($0, 0) } }
@@ -92,7 +95,8 @@
         package func counts() async throws -> OfflineCounts {
             try await call(
                 """
-                SELECT state, count(*), sum(body_size)::bigint FROM request_operations.shown WHERE queue = $1::text GROUP BY state
+                SELECT state, count(*), sum(body_size)::bigint FROM request_operations.shown
+                WHERE queue = $1::text GROUP BY state
                 """
             ) { rows in
                 var counts = OfflineCounts()

@@ -20,14 +20,18 @@
                 "SELECT lane, count(*) FROM \(first) GROUP BY lane ORDER BY lane LIMIT \(QueueOverview.mostGroups)"
             ) { $0.map { QueueOverview.Group(name: $0.text(0) ?? "", count: group($0).count) } }
             let hosts = try await call(
-                "SELECT origin, count(*) FROM \(first) GROUP BY origin ORDER BY origin LIMIT \(QueueOverview.mostGroups)"
+                """
+                SELECT origin, count(*) FROM \(first) GROUP BY origin ORDER BY origin
+                LIMIT \(QueueOverview.mostGroups)
+                """
             ) { $0.map(group) }
             let minutes = try await call(
                 """
                 SELECT \(QueueOverview.minutesShown - 1) + (floor(extract(epoch FROM ended) / 60)
                     - floor(extract(epoch FROM clock_timestamp()) / 60))::int, count(*)
                 FROM (SELECT ended, outcome FROM request_operations.outcomes
-                  WHERE queue = $1::text AND ended > clock_timestamp() - interval '1 hour' ORDER BY ended DESC LIMIT 100000) o
+                  WHERE queue = $1::text AND ended > clock_timestamp() - interval '1 hour'
+                  ORDER BY ended DESC LIMIT 100000) o
                 WHERE outcome ? 'delivered' GROUP BY 1
                 """
             ) { rows in
@@ -54,10 +58,12 @@
                 """
                 WITH looked AS MATERIALIZED (
                   SELECT id, matches, row_number() OVER (ORDER BY id DESC) AS place FROM (
-                    SELECT id, \(Self.condition(query.filter, from: 8)) AND ($5::text[] IS NULL OR coalesce(origin, '') = ANY ($5))
-                      AND ($6::text IS NULL OR id = $7::bigint OR strpos(lower(concat_ws(' ', method, url, message, lane, tag,
-                        unique_key, failure, ending::text)), $6) > 0) AS matches
-                    FROM request_operations.shown WHERE queue = $1::text AND id < $2::bigint AND \(Self.stored(query.filter))
+                    SELECT id, \(Self.condition(query.filter, from: 8))
+                      AND ($5::text[] IS NULL OR coalesce(origin, '') = ANY ($5))
+                      AND ($6::text IS NULL OR id = $7::bigint OR strpos(lower(concat_ws(' ', method, url, message,
+                        lane, tag, unique_key, failure, ending::text)), $6) > 0) AS matches
+                    FROM request_operations.shown
+                    WHERE queue = $1::text AND id < $2::bigint AND \(Self.stored(query.filter))
                     ORDER BY id DESC LIMIT $3::bigint) AS newest)
                 SELECT \(RecordColumns.withoutBody), place, total.count, total.last
                 FROM (SELECT count(*) AS count, min(id) AS last FROM looked) AS total

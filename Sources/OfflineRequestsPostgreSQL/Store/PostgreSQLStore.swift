@@ -12,6 +12,8 @@
         let retention: Double
         let leaseDuration: Duration
         let statementTimeout: Duration
+        /// How long a lane may fail before it is paused; `nil` if that is not watched.
+        let lanePatience: Duration?
         package let changes: AsyncStream<Void>
         private let listener: PostgreSQLListener?
         let adds: Batcher<Addition, [AddResult]>
@@ -47,6 +49,7 @@
             let queue = PostgreSQLValue.text(opening.name)
             let retention = opening.configuration.outcomeRetention.inSeconds
             (self.pool, self.queue, self.retention) = (pool, queue, retention)
+            lanePatience = opening.configuration.lanePause?.failingFor
             (leaseDuration, statementTimeout) = (opening.configuration.leaseDuration, settings.statementTimeout)
             let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
             self.changes = changes

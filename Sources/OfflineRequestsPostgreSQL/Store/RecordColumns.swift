@@ -10,9 +10,9 @@
 
         private static func names(body: String) -> String {
             """
-            id, state, reason, due, lane, tag, unique_key, priority, added, not_before, expires, attempts, refusals, failure, \
-            ending, body_size, revision, message, method, url, headers, timeout, constraints, user_info, idempotency_key, \
-            origin, \(body)
+            id, state, reason, due, lane, tag, unique_key, priority, added, not_before, expires, attempts, refusals, \
+            failure, ending, body_size, revision, message, method, url, headers, timeout, constraints, user_info, \
+            idempotency_key, origin, \(body)
             """
         }
 

@@ -156,7 +156,9 @@
             }
             let error = try await #require(throws: OfflineQueueError.self) { _ = try await paused.beat(first.lease) }
             #expect(error.code == .leaseLost)
-            #expect(try await other.settle(second.records[0].id, as: .delivered(status: 200), under: second.lease))
+            #expect(
+                try await other.settle(second.records[0].id, as: .delivered(status: 200), under: second.lease)
+                    == .recorded)
             // It enters anew.
             #expect(try await paused.claim(claimRequest()).claimed == nil)
             await paused.close()
@@ -203,7 +205,7 @@
             let id = claim.records[0].id
             let note = FailureNote(
                 attempts: 1, refusals: 1, failure: "status 503", delay: .seconds(3600), reason: .backoff)
-            #expect(try await store.settle(id, as: .waits(note), under: claim.lease))
+            #expect(try await store.settle(id, as: .waits(note), under: claim.lease) == .recorded)
             let waiting = try #require(try await store.record(id))
             guard case .waiting(let until?, .backoff) = waiting.state else {
                 Issue.record("It does not wait.")
@@ -228,11 +230,51 @@
             let note = FailureNote(
                 attempts: 1, refusals: 1, failure: "status 429", delay: .seconds(3600), reason: .retryAfter,
                 originRests: .seconds(3600))
-            #expect(try await first.settle(claim.records[0].id, as: .waits(note), under: claim.lease))
+            #expect(try await first.settle(claim.records[0].id, as: .waits(note), under: claim.lease) == .recorded)
             let next = try #require(try await second.claim(claimRequest()).claimed)
             #expect(next.records.compactMap { $0.content.url?.host } == ["b.example"])
             await first.close()
             await second.close()
+        }
+
+        @Test func `A lane is paused by a call or since it fails for too long, and resumed`() async throws {
+            let test = TestQueue()
+            let store = try await test.store(configuration: {
+                $0.lanePause = LanePausePolicy(failingFor: .seconds(3600))
+            })
+            _ = try await store.add(
+                [newRecord("a", lane: "1"), newRecord("b", lane: "2")], bounds: OfflineBounds(), in: nil)
+            #expect(try await store.pause(lane: "2", because: .status(410)))
+            #expect(try await !store.pause(lane: "2", because: .requested))
+            let note = FailureNote(attempts: 1, refusals: 0, failure: "none", delay: .zero, reason: .network)
+            var results: [SettleResult] = []
+            for attempts in 1...2 {
+                let claim = try #require(try await store.claim(claimRequest()).claimed)
+                #expect(claim.records.map(\.lane) == ["1"])
+                var note = note
+                note.attempts = attempts
+                results.append(try await store.settle(claim.records[0].id, as: .waits(note), under: claim.lease))
+                // The first failure begins the time, which is over now.
+                _ = try await TestServer.number(
+                    """
+                    UPDATE request_operations.lanes SET failing_since = failing_since - interval '2 hours'
+                    WHERE queue = $1 AND lane = '1' RETURNING 1
+                    """, .text(test.name))
+            }
+            #expect(results == [.recorded, .recordedAndLanePaused])
+            let paused = try await store.pausedLanes()
+            #expect(paused.map(\.lane) == ["1", "2"])
+            guard case .failing(let since)? = paused.first?.reason else {
+                Issue.record("The reason is another one.")
+                return
+            }
+            #expect(abs(since.timeIntervalSinceNow + 7200) < 60)
+            #expect(paused.last?.reason == .status(410))
+            #expect(try await store.claim(claimRequest()).claimed == nil)
+            #expect(try await store.resume(lane: "2"))
+            #expect(try await !store.resume(lane: "2"))
+            #expect(try await store.claim(claimRequest()).claimed?.records.map(\.lane) == ["2"])
+            await store.close()
         }
 
         @Test func `The text of a failure may hold any character`() async throws {
@@ -240,7 +282,7 @@
             _ = try await store.add([newRecord("a")], bounds: OfflineBounds(), in: nil)
             let claim = try #require(try await store.claim(claimRequest()).claimed)
             let reason = DeadLetterReason(.rejected, detail: "a\0b \u{1F600}", status: 400)
-            #expect(try await store.settle(claim.records[0].id, as: .dead(reason), under: claim.lease))
+            #expect(try await store.settle(claim.records[0].id, as: .dead(reason), under: claim.lease) == .recorded)
             guard case .dead(let stored) = try await store.record(claim.records[0].id)?.state else {
                 Issue.record("It is no dead letter.")
                 return

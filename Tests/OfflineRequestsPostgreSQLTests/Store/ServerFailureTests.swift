@@ -69,9 +69,8 @@
             await before.close()
             let name = String(test.address.dropFirst("dbname=".count))
             try TestServer.connect().execute("ALTER DATABASE \(name) SET default_transaction_read_only = on")
-            let queue = try await test.open(options: { $0.statementTimeout = .milliseconds(500) }) {
-                $0.startsPaused = true
-            }
+            let queue = try await test.open(
+                options: { $0.statementTimeout = .milliseconds(500) }, configuration: { $0.startsPaused = true })
             #expect(try await queue.counts.pending == 1)
             let error = try await #require(throws: OfflineQueueError.self) { try await queue.add(post("b")) }
             #expect("\(error)".contains("read-only"))
@@ -100,7 +99,8 @@
             let ids = try await sender.add(
                 contentsOf: (0..<20).map { (try post("\($0)"), OfflineOptions(lane: "\($0 % 3)")) })
             for id in ids { #expect(try await sender.outcome(of: id) == .delivered(status: 204)) }
-            let adder = try await test.open(options: { $0.preparesStatements = false }) { $0.startsPaused = true }
+            let adder = try await test.open(
+                options: { $0.preparesStatements = false }, configuration: { $0.startsPaused = true })
             let late = try await adder.add(post("late"))
             // It is found at the next look, since no notification comes through.
             #expect(try await sender.outcome(of: late) == .delivered(status: 204))
