@@ -68,6 +68,7 @@
               moment timestamptz := clock_timestamp();
               was_idle boolean;
               is_more boolean := false;
+              placement text;
               wait float8;
               expiry constant jsonb := '{"kind": "expired", "detail": "it expired before it was delivered"}';
               expired bigint[] := '{}'; dropped bigint[] := '{}'; ids bigint[];
@@ -76,6 +77,8 @@
               -- The places that are left by origin, -1 while it rests; until when; the tokens that there were; whether they
               -- are too few.
               rooms jsonb := '{}'; rests jsonb := '{}'; buckets jsonb := '{}'; scarce jsonb := '{}';
+              -- Senders do not come evenly. What a quarter of a second has brought is there for the next one.
+              capacity constant float8 := greatest(burst, 1 + rate / 4);
               room int; tokens float8; rest timestamptz; flying int;
               candidates refcursor; candidate record; has_candidate boolean; verdict smallint;
               chosen bigint[] := '{}'; chosen_origins text[] := '{}'; got bigint[]; claimed bigint[] := '{}';
@@ -133,7 +136,8 @@
                   FOR UPDATE SKIP LOCKED) w;
                 PERFORM end_wait(claim.queue, ids);
               END IF;
-              is_more := place(claim.queue) OR is_more;
+              placement := place(claim.queue);
+              is_more := placement = 'more' OR is_more;
 
               SELECT coalesce(array_agg(t.key), '{}') INTO full_origins
               FROM jsonb_each_text(taken) AS t (key, value) WHERE t.value::int >= per_origin;
@@ -213,11 +217,12 @@
                           ELSE
                             IF bound IS NOT NULL THEN
                               SELECT count(*) INTO flying FROM records
-                              WHERE queue = claim.queue AND origin = candidate.origin AND state = 4;
+                              WHERE queue = claim.queue AND origin = candidate.origin AND origin IS NOT NULL
+                                AND state = 4;
                               room := least(room, bound - flying);
                             END IF;
                             IF rate IS NOT NULL THEN
-                              SELECT least(burst, o.tokens
+                              SELECT least(capacity, o.tokens
                                 + extract(epoch FROM greatest(clock_timestamp() - o.refilled, interval '0'))::float8 * rate)
                               INTO tokens FROM origins o WHERE o.queue = claim.queue AND o.origin = candidate.origin;
                               tokens := coalesce(tokens, burst);
@@ -305,11 +310,9 @@
                   UNION ALL
                   (SELECT extract(epoch FROM added - moment)::float8 + max_age FROM records
                     WHERE max_age IS NOT NULL AND queue = claim.queue AND state <> 4 ORDER BY id LIMIT 1)
-                  -- Another transaction finds places, or had to skip a lane.
-                  UNION ALL
-                  (SELECT 0.02 FROM records WHERE queue = claim.queue AND state = 0 LIMIT 1)
                   UNION ALL
                   (SELECT 0.1 FROM vacancies WHERE queue = claim.queue LIMIT 1)) t;
+                IF placement = 'elsewhere' THEN wait := least(wait, 0.02); END IF;
                 wait := greatest(wait, 0);
               END IF;
               IF cardinality(claimed) = 0 THEN

@@ -29,13 +29,17 @@
             #variable_conflict use_column
             DECLARE done bigint[]; own_queue text; freed text[];
             BEGIN
-              PERFORM FROM records WHERE fence = deliver.fence AND state = 4 AND id = ANY (deliver.ids) ORDER BY id FOR UPDATE;
+              -- Without its sender, nothing is in flight under a lease. The state is written as an expression, so that the
+              -- records are found by their ids: the index of what is in flight is full of dead entries.
+              SELECT queue INTO own_queue FROM senders WHERE fence = deliver.fence;
+              PERFORM FROM records WHERE queue = own_queue AND id = ANY (deliver.ids) AND state::int = 4
+                AND fence = deliver.fence ORDER BY id FOR UPDATE;
               WITH gone AS (
-                DELETE FROM records WHERE fence = deliver.fence AND state = 4 AND id = ANY (deliver.ids)
-                RETURNING id, queue, lane
+                DELETE FROM records WHERE queue = own_queue AND id = ANY (deliver.ids) AND state::int = 4
+                  AND fence = deliver.fence RETURNING id, lane
               )
-              SELECT coalesce(array_agg(id), '{}'), min(queue), array_agg(lane) INTO done, own_queue, freed FROM gone;
-              IF own_queue IS NOT NULL THEN
+              SELECT coalesce(array_agg(id), '{}'), array_agg(lane) INTO done, freed FROM gone;
+              IF freed IS NOT NULL THEN
                 IF retention > 0 THEN
                   INSERT INTO outcomes (queue, id, outcome, fence)
                     SELECT own_queue, d.id,

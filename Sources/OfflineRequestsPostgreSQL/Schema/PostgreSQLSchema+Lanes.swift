@@ -31,26 +31,22 @@
                 SELECT promote.queue, lane FROM firsts WHERE id NOT IN (SELECT id FROM heads);
             END $$;
 
-            -- Gives arrived records their places in their lanes, 256 at a time. Returns whether there may be more of them.
-            -- One transaction at a time does it for a queue; the others do not wait.
-            CREATE FUNCTION place(queue text) RETURNS boolean LANGUAGE plpgsql AS $$
+            -- Gives arrived records their places in their lanes, 256 at a time. Returns 'more' if there may be more
+            -- of them, 'none', or 'elsewhere': one transaction at a time does it for a queue, and the others do not wait.
+            CREATE FUNCTION place(queue text) RETURNS text LANGUAGE plpgsql AS $$
             #variable_conflict use_column
             DECLARE
               arrived bigint[]; looked bigint[]; lanes text[]; noted text[]; locked bigint[];
               demoted bigint[]; firsts bigint[]; first_lanes text[]; doubtful text[];
-              is_more boolean;
             BEGIN
-              IF NOT EXISTS (SELECT FROM records WHERE queue = place.queue AND state = 0)
-                AND NOT EXISTS (SELECT FROM vacancies WHERE queue = place.queue)
-                OR NOT pg_try_advisory_xact_lock(hashtextextended(place.queue, 5101))
-              THEN RETURN false; END IF;
+              IF NOT pg_try_advisory_xact_lock(hashtextextended(place.queue, 5101)) THEN RETURN 'elsewhere'; END IF;
               -- A record that another transaction has locked is left for later: it may be about to be removed.
               SELECT coalesce(array_agg(id), '{}'), coalesce(array_agg(DISTINCT lane), '{}') INTO arrived, lanes FROM (
                 SELECT id, lane FROM records WHERE queue = place.queue AND state = 0
                 ORDER BY id LIMIT 256 FOR UPDATE SKIP LOCKED) a;
-              is_more := cardinality(arrived) = 256;
               SELECT coalesce(array_agg(id), '{}'), coalesce(array_agg(DISTINCT lane), '{}') INTO looked, noted FROM (
                 SELECT id, lane FROM vacancies WHERE queue = place.queue ORDER BY random() LIMIT 256) v;
+              IF cardinality(arrived) + cardinality(looked) = 0 THEN RETURN 'none'; END IF;
               SELECT coalesce(array_agg(DISTINCT lane), '{}') INTO lanes FROM unnest(lanes || noted) AS l (lane);
               SELECT coalesce(array_agg(id), '{}') INTO locked FROM (
                 SELECT r.id FROM unnest(lanes) AS l (lane)
@@ -98,7 +94,7 @@
                 INSERT INTO vacancies (queue, lane)
                   SELECT place.queue, l.lane FROM unnest(doubtful) AS l (lane) WHERE l.lane <> ALL (noted);
               END IF;
-              RETURN is_more;
+              RETURN CASE WHEN cardinality(arrived) = 256 THEN 'more' ELSE 'none' END;
             END $$;
 
             -- Ends records that the caller may end: deletes them, keeps their outcome, and lets the next of their lanes come

@@ -13,12 +13,12 @@
 
             CREATE TABLE records (
               id bigint GENERATED ALWAYS AS IDENTITY,
-              queue text NOT NULL,
+              queue text COLLATE "C" NOT NULL,
               state smallint NOT NULL DEFAULT 0 CHECK (state BETWEEN 0 AND 5),
-              lane text NOT NULL DEFAULT '',
+              lane text COLLATE "C" NOT NULL DEFAULT '',
               priority int NOT NULL DEFAULT 0,
-              origin text,
-              message text,
+              origin text COLLATE "C",
+              message text COLLATE "C",
               method text,
               url text,
               headers jsonb,
@@ -28,8 +28,8 @@
               constraints text[] NOT NULL DEFAULT '{reachable}',
               user_info bytea,
               idempotency_key text NOT NULL DEFAULT gen_random_uuid()::text,
-              tag text,
-              unique_key text,
+              tag text COLLATE "C",
+              unique_key text COLLATE "C",
               added timestamptz NOT NULL DEFAULT clock_timestamp(),
               not_before timestamptz,
               expires timestamptz,
@@ -67,7 +67,8 @@
             -- A message has no origin, so its name takes that place.
             CREATE INDEX records_reason ON records (queue, reason, coalesce(origin, message)) WHERE state = 3;
             CREATE INDEX records_flight ON records (fence, id) WHERE state = 4;
-            CREATE INDEX records_flight_origin ON records (queue, origin) WHERE state = 4;
+            -- Its condition keeps it from searches by the sender.
+            CREATE INDEX records_flight_origin ON records (queue, origin) WHERE state = 4 AND origin IS NOT NULL;
             CREATE INDEX records_dead ON records (queue, id) WHERE state = 5;
             CREATE INDEX records_expires ON records (queue, expires) WHERE expires IS NOT NULL AND state < 4;
             CREATE INDEX records_unique_key ON records (queue, unique_key, id) WHERE unique_key IS NOT NULL AND state < 5;
@@ -75,15 +76,15 @@
 
             CREATE TABLE senders (
               fence bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-              queue text NOT NULL,
+              queue text COLLATE "C" NOT NULL,
               lease_until timestamptz NOT NULL,
               is_idle boolean NOT NULL DEFAULT false
             ) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
             COMMENT ON TABLE senders IS 'Programs that deliver. Each one renews its lease; what a silent one has in flight is taken over.';
 
             CREATE TABLE origins (
-              queue text NOT NULL,
-              origin text NOT NULL,
+              queue text COLLATE "C" NOT NULL,
+              origin text COLLATE "C" NOT NULL,
               rests_until timestamptz,
               tokens float8,
               refilled timestamptz,
@@ -92,8 +93,8 @@
             COMMENT ON TABLE origins IS 'What all senders know of an origin: until when it rests, and its bucket of tokens.';
 
             CREATE TABLE lanes (
-              queue text NOT NULL,
-              lane text NOT NULL,
+              queue text COLLATE "C" NOT NULL,
+              lane text COLLATE "C" NOT NULL,
               paused_since timestamptz,
               paused_because text,
               failing_since timestamptz,
@@ -101,14 +102,15 @@
             );
             CREATE INDEX lanes_paused ON lanes (queue, lane) WHERE paused_since IS NOT NULL;
 
-            CREATE TABLE vacancies (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, queue text NOT NULL, lane text NOT NULL)
+            CREATE TABLE vacancies (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, queue text COLLATE "C" NOT NULL,
+              lane text COLLATE "C" NOT NULL)
               WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
             CREATE INDEX vacancies_queue ON vacancies (queue, id);
             COMMENT ON TABLE vacancies IS 'Lanes that may have records and no head. A lane can be listed several times.';
 
             CREATE TABLE outcomes (
               id bigint PRIMARY KEY,
-              queue text NOT NULL,
+              queue text COLLATE "C" NOT NULL,
               ended timestamptz NOT NULL DEFAULT clock_timestamp(),
               outcome jsonb NOT NULL,
               fence bigint
