@@ -148,12 +148,14 @@
                 IF pass = 1 THEN
                   OPEN candidates FOR SELECT c.* FROM (
                     SELECT id, origin, lane, message, constraints, expires FROM records
-                    WHERE queue = claim.queue AND state = 2 ORDER BY priority DESC, id LIMIT 1024) c
+                    WHERE queue = claim.queue AND state = 2 AND priority IS NOT NULL
+                    ORDER BY priority DESC, id LIMIT 1024) c
                   WHERE c.origin IS NULL OR c.origin <> ALL (full_origins);
                 ELSE
                   -- Many records of origins without a place stand in front, so the first of each origin are looked at.
                   EXIT WHEN cardinality(claimed) = most OR cardinality(parked) < 256 AND NOT EXISTS (
-                    SELECT FROM records WHERE queue = claim.queue AND state = 2 ORDER BY priority DESC, id OFFSET 1023 LIMIT 1);
+                    SELECT FROM records WHERE queue = claim.queue AND state = 2 AND priority IS NOT NULL
+                    ORDER BY priority DESC, id OFFSET 1023 LIMIT 1);
                   is_more := is_more OR cardinality(parked) >= 256;
                   by_origin := ready_origins(claim.queue, after_origin, NULL, 256);
                   IF cardinality(by_origin) < 256 AND after_origin <> '' THEN
@@ -217,13 +219,12 @@
                           ELSE
                             IF bound IS NOT NULL THEN
                               SELECT count(*) INTO flying FROM records
-                              WHERE queue = claim.queue AND origin = candidate.origin AND origin IS NOT NULL
-                                AND state = 4;
+                              WHERE queue = claim.queue AND origin = candidate.origin AND state = 4;
                               room := least(room, bound - flying);
                             END IF;
                             IF rate IS NOT NULL THEN
                               SELECT least(capacity, o.tokens
-                                + extract(epoch FROM greatest(clock_timestamp() - o.refilled, interval '0'))::float8 * rate)
+                                + extract(epoch FROM greatest(moment - o.refilled, interval '0'))::float8 * rate)
                               INTO tokens FROM origins o WHERE o.queue = claim.queue AND o.origin = candidate.origin;
                               tokens := coalesce(tokens, burst);
                               buckets := buckets || jsonb_build_object(candidate.origin, tokens);
@@ -293,10 +294,10 @@
 
               IF buckets <> '{}' AND cardinality(claimed) > 0 THEN
                 INSERT INTO origins AS o (queue, origin, tokens, refilled)
-                  SELECT claim.queue, u.origin, (buckets ->> u.origin)::float8 - u.count, clock_timestamp() FROM (
+                  SELECT claim.queue, u.origin, (buckets ->> u.origin)::float8 - u.count, moment FROM (
                     SELECT origin, count(*) FROM records WHERE queue = claim.queue AND id = ANY (claimed) GROUP BY origin) u
                   WHERE buckets ? u.origin
-                ON CONFLICT (queue, origin) DO UPDATE SET tokens = excluded.tokens, refilled = excluded.refilled;
+                ON CONFLICT (queue, origin) DO UPDATE SET tokens = excluded.tokens, refilled = greatest(o.refilled, excluded.refilled);
               END IF;
               IF is_more AND cardinality(claimed) < most THEN
                 wait := 0;

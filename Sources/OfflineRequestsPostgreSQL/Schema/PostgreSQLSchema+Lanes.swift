@@ -43,7 +43,7 @@
               -- A record that another transaction has locked is left for later: it may be about to be removed.
               SELECT coalesce(array_agg(id), '{}'), coalesce(array_agg(DISTINCT lane), '{}') INTO arrived, lanes FROM (
                 SELECT id, lane FROM records WHERE queue = place.queue AND state = 0
-                ORDER BY id LIMIT 256 FOR UPDATE SKIP LOCKED) a;
+                ORDER BY id + 0 LIMIT 256 FOR UPDATE SKIP LOCKED) a;
               SELECT coalesce(array_agg(id), '{}'), coalesce(array_agg(DISTINCT lane), '{}') INTO looked, noted FROM (
                 SELECT id, lane FROM vacancies WHERE queue = place.queue ORDER BY random() LIMIT 256) v;
               IF cardinality(arrived) + cardinality(looked) = 0 THEN RETURN 'none'; END IF;

@@ -9,10 +9,10 @@
             BEGIN
               IF wake.origin IS NULL THEN
                 SELECT coalesce(array_agg(w.id), '{}') INTO ids FROM (SELECT id FROM records
-                  WHERE queue = wake.queue AND state = 3 AND reason = ANY (reasons) LIMIT most FOR UPDATE SKIP LOCKED) w;
+                  WHERE queue = wake.queue AND state = 3 AND reason = ANY (reasons) AND reason > 0 LIMIT most FOR UPDATE SKIP LOCKED) w;
               ELSE
                 SELECT coalesce(array_agg(w.id), '{}') INTO ids FROM (SELECT id FROM records
-                  WHERE queue = wake.queue AND state = 3 AND reason = ANY (reasons)
+                  WHERE queue = wake.queue AND state = 3 AND reason = ANY (reasons) AND reason > 0
                     AND coalesce(origin, message) = wake.origin AND message IS NULL LIMIT most FOR UPDATE SKIP LOCKED) w;
               END IF;
               PERFORM end_wait(wake.queue, ids);

@@ -58,16 +58,19 @@
             COMMENT ON COLUMN records.fence IS 'The sender that has it in flight, or had it last.';
             COMMENT ON COLUMN records.revision IS 'How often its content was replaced.';
 
-            CREATE INDEX records_arrived ON records (queue, id) INCLUDE (lane) WHERE state = 0;
-            CREATE INDEX records_behind ON records (queue, lane, id) WHERE state < 2;
-            CREATE UNIQUE INDEX records_head ON records (queue, lane) WHERE state BETWEEN 2 AND 4;
-            CREATE INDEX records_ready ON records (queue, priority DESC, id) WHERE state = 2;
-            CREATE INDEX records_ready_origin ON records (queue, origin, priority DESC, id) WHERE state = 2;
-            CREATE INDEX records_due ON records (queue, due) WHERE state = 3;
+            -- The condition or the order of each index fits one kind of search only. Otherwise the planner would take a wrong
+            -- one, whenever its statistics are from a time when few records, or nearly all of them, had a state.
+            CREATE INDEX records_arrived ON records (queue, (id + 0)) WHERE state = 0;
+            CREATE INDEX records_behind ON records (queue, lane, id) WHERE state < 2 AND lane IS NOT NULL;
+            CREATE UNIQUE INDEX records_head ON records (queue, lane) WHERE state BETWEEN 2 AND 4 AND lane IS NOT NULL;
+            CREATE INDEX records_ready ON records (queue, priority DESC, id) WHERE state = 2 AND priority IS NOT NULL;
+            CREATE INDEX records_ready_origin ON records (queue, origin, priority DESC, id)
+              WHERE state = 2 AND origin IS NOT NULL;
+            CREATE INDEX records_ready_message ON records (queue, priority DESC, id) WHERE state = 2 AND origin IS NULL;
+            CREATE INDEX records_due ON records (queue, due) WHERE state = 3 AND due IS NOT NULL;
             -- A message has no origin, so its name takes that place.
-            CREATE INDEX records_reason ON records (queue, reason, coalesce(origin, message)) WHERE state = 3;
-            CREATE INDEX records_flight ON records (fence, id) WHERE state = 4;
-            -- Its condition keeps it from searches by the sender.
+            CREATE INDEX records_reason ON records (queue, reason, coalesce(origin, message)) WHERE state = 3 AND reason > 0;
+            CREATE INDEX records_flight ON records (fence, id) WHERE state = 4 AND fence IS NOT NULL;
             CREATE INDEX records_flight_origin ON records (queue, origin) WHERE state = 4 AND origin IS NOT NULL;
             CREATE INDEX records_dead ON records (queue, id) WHERE state = 5;
             CREATE INDEX records_expires ON records (queue, expires) WHERE expires IS NOT NULL AND state < 4;
