@@ -47,7 +47,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "RequestOperationsTesting",
-            dependencies: ["RequestOperations"],
+            dependencies: ["OfflineRequests", "RequestOperations"],
             swiftSettings: settings),
         .target(
             name: "OfflineRequests",
