@@ -314,7 +314,8 @@
                   UNION ALL
                   (SELECT 0.1 FROM vacancies WHERE queue = claim.queue LIMIT 1)) t;
                 IF placement = 'elsewhere' THEN wait := least(wait, 0.02); END IF;
-                wait := greatest(wait, 0);
+                -- Null means that nothing waits.
+                IF wait < 0 THEN wait := 0; END IF;
               END IF;
               IF cardinality(claimed) = 0 THEN
                 IF NOT was_idle AND cardinality(expired) + cardinality(dropped) = 0 THEN
