@@ -98,9 +98,13 @@
                 is_more := cardinality(ids) = 256;
               END IF;
               IF max_age IS NOT NULL THEN
-                SELECT array_agg(o.id) INTO ids FROM (
-                  SELECT id, added FROM records WHERE queue = claim.queue AND state <> 4 ORDER BY id LIMIT 256) o
-                WHERE o.added < moment - max_age * interval '1 s';
+                -- Records are added in the order of their ids, but for long transactions.
+                SELECT array_agg(o.id) FILTER (WHERE o.added < moment - max_age * interval '1 s'),
+                  min(extract(epoch FROM o.added - moment)::float8 + max_age) FILTER (
+                    WHERE o.added >= moment - max_age * interval '1 s')
+                INTO ids, wait FROM (
+                  SELECT id, added, state FROM records WHERE queue = claim.queue ORDER BY id LIMIT 256) o
+                WHERE o.state <> 4;
                 IF ids IS NOT NULL THEN
                   SELECT coalesce(array_agg(o.id), '{}') INTO ids FROM (
                     SELECT id FROM records WHERE queue = claim.queue AND id = ANY (ids) AND state <> 4
@@ -132,7 +136,7 @@
               WHERE w.constraints <@ met;
               IF ids IS NOT NULL THEN
                 SELECT coalesce(array_agg(w.id), '{}') INTO ids FROM (
-                  SELECT id FROM records WHERE queue = claim.queue AND id = ANY (ids) AND state = 3 AND reason = 6
+                  SELECT id FROM records WHERE queue = claim.queue AND id = ANY (ids) AND state::int = 3 AND reason = 6
                   FOR UPDATE SKIP LOCKED) w;
                 PERFORM end_wait(claim.queue, ids);
               END IF;
@@ -308,9 +312,6 @@
                   UNION ALL
                   (SELECT extract(epoch FROM expires - moment)::float8 FROM records
                     WHERE queue = claim.queue AND expires IS NOT NULL AND state < 4 ORDER BY expires LIMIT 1)
-                  UNION ALL
-                  (SELECT extract(epoch FROM added - moment)::float8 + max_age FROM records
-                    WHERE max_age IS NOT NULL AND queue = claim.queue AND state <> 4 ORDER BY id LIMIT 1)
                   UNION ALL
                   (SELECT 0.1 FROM vacancies WHERE queue = claim.queue LIMIT 1)) t;
                 IF placement = 'elsewhere' THEN wait := least(wait, 0.02); END IF;

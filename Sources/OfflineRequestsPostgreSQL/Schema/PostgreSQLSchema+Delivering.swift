@@ -29,8 +29,8 @@
             #variable_conflict use_column
             DECLARE done bigint[]; own_queue text; freed text[];
             BEGIN
-              -- Without its sender, nothing is in flight under a lease. The state is written as an expression, so that the
-              -- records are found by their ids: the index of what is in flight is full of dead entries.
+              -- Without its sender, nothing is in flight under a lease. Written so, the state leads to no index: the ids do. The
+              -- index of what is in flight has many dead entries.
               SELECT queue INTO own_queue FROM senders WHERE fence = deliver.fence;
               PERFORM FROM records WHERE queue = own_queue AND id = ANY (deliver.ids) AND state::int = 4
                 AND fence = deliver.fence ORDER BY id FOR UPDATE;

@@ -49,9 +49,8 @@
               IF cardinality(arrived) + cardinality(looked) = 0 THEN RETURN 'none'; END IF;
               SELECT coalesce(array_agg(DISTINCT lane), '{}') INTO lanes FROM unnest(lanes || noted) AS l (lane);
               SELECT coalesce(array_agg(id), '{}') INTO locked FROM (
-                SELECT r.id FROM unnest(lanes) AS l (lane)
-                JOIN records r ON r.queue = place.queue AND r.lane = l.lane AND r.state BETWEEN 2 AND 4
-                FOR UPDATE OF r SKIP LOCKED) h;
+                SELECT r.id FROM unnest(lanes) AS l (lane) CROSS JOIN LATERAL (SELECT id FROM records
+                  WHERE queue = place.queue AND lane = l.lane AND state BETWEEN 2 AND 4 LIMIT 1 FOR UPDATE SKIP LOCKED) r) h;
               -- This statement sees all that ended before the heads were locked. A head that is locked stays until the commit.
               -- A lane without a head cannot get one meanwhile, but from here.
               SELECT
@@ -63,7 +62,7 @@
               INTO demoted, firsts, first_lanes, doubtful
               FROM unnest(lanes) AS l (lane)
               LEFT JOIN LATERAL (SELECT id, state FROM records
-                WHERE queue = place.queue AND lane = l.lane AND state BETWEEN 2 AND 4) h ON true
+                WHERE queue = place.queue AND lane = l.lane AND state BETWEEN 2 AND 4 LIMIT 1) h ON true
               CROSS JOIN LATERAL (SELECT id FROM records
                 WHERE queue = place.queue AND lane = l.lane AND state < 2 ORDER BY id LIMIT 1) f;
               IF demoted IS NOT NULL THEN
@@ -86,7 +85,8 @@
                 SELECT doubtful || coalesce(array_agg(l.lane), '{}') INTO doubtful
                 FROM unnest(first_lanes) AS l (lane) WHERE l.lane NOT IN (SELECT lane FROM heads);
               END IF;
-              UPDATE records SET state = 1 WHERE queue = place.queue AND id = ANY (arrived) AND state = 0;
+              -- Written so, the state leads to no index: the ids do.
+              UPDATE records SET state = 1 WHERE queue = place.queue AND id = ANY (arrived) AND state::int = 0;
               IF cardinality(looked) > 0 THEN
                 DELETE FROM vacancies WHERE queue = place.queue AND id = ANY (looked) AND lane <> ALL (doubtful);
               END IF;

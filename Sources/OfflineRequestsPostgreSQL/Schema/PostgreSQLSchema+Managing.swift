@@ -8,12 +8,16 @@
             DECLARE ids bigint[];
             BEGIN
               IF wake.origin IS NULL THEN
-                SELECT coalesce(array_agg(w.id), '{}') INTO ids FROM (SELECT id FROM records
-                  WHERE queue = wake.queue AND state = 3 AND reason = ANY (reasons) AND reason > 0 LIMIT most FOR UPDATE SKIP LOCKED) w;
+                SELECT coalesce(array_agg(w.id), '{}') INTO ids FROM (
+                  SELECT r.id FROM unnest(reasons) AS c (cause) CROSS JOIN LATERAL (SELECT id FROM records
+                    WHERE queue = wake.queue AND state = 3 AND reason = c.cause AND reason > 0
+                    LIMIT most FOR UPDATE SKIP LOCKED) r LIMIT most) w;
               ELSE
-                SELECT coalesce(array_agg(w.id), '{}') INTO ids FROM (SELECT id FROM records
-                  WHERE queue = wake.queue AND state = 3 AND reason = ANY (reasons) AND reason > 0
-                    AND coalesce(origin, message) = wake.origin AND message IS NULL LIMIT most FOR UPDATE SKIP LOCKED) w;
+                SELECT coalesce(array_agg(w.id), '{}') INTO ids FROM (
+                  SELECT r.id FROM unnest(reasons) AS c (cause) CROSS JOIN LATERAL (SELECT id FROM records
+                    WHERE queue = wake.queue AND state = 3 AND reason = c.cause AND reason > 0
+                      AND coalesce(origin, message) = wake.origin AND message IS NULL
+                    LIMIT most FOR UPDATE SKIP LOCKED) r LIMIT most) w;
               END IF;
               PERFORM end_wait(wake.queue, ids);
               RETURN cardinality(ids);
@@ -40,7 +44,8 @@
                 last := '';
                 WHILE cardinality(origins) < most LOOP
                   SELECT coalesce(origin, message), message IS NULL INTO last, is_origin FROM records
-                  WHERE queue = waiting_origins.queue AND state = 3 AND reason = cause AND coalesce(origin, message) > last
+                  WHERE queue = waiting_origins.queue AND state = 3 AND reason = cause AND reason > 0
+                    AND coalesce(origin, message) > last
                   ORDER BY coalesce(origin, message) LIMIT 1;
                   EXIT WHEN NOT FOUND;
                   IF is_origin AND last <> ALL (origins) THEN origins := origins || last; END IF;
@@ -88,7 +93,8 @@
               DELETE FROM lanes WHERE queue = resume_lane.queue AND lane = resume_lane.lane AND paused_since IS NOT NULL;
               IF NOT FOUND THEN RETURN false; END IF;
               UPDATE records SET state = 2, reason = 0, due = NULL
-              WHERE queue = resume_lane.queue AND lane = resume_lane.lane AND state BETWEEN 2 AND 4 AND state = 3 AND reason = 7;
+              WHERE queue = resume_lane.queue AND lane = resume_lane.lane AND state BETWEEN 2 AND 4 AND state::int = 3
+                AND reason = 7;
               PERFORM call_senders(resume_lane.queue);
               RETURN true;
             END $$;
@@ -141,7 +147,7 @@
                 EXECUTE format('ALTER FUNCTION %s SET search_path = pg_catalog, request_operations, pg_temp', name);
                 -- Every statement walks an index. Statistics that are old must not lead it elsewhere.
                 EXECUTE format('ALTER FUNCTION %s SET enable_seqscan = off SET enable_bitmapscan = off', name);
-                EXECUTE format('ALTER FUNCTION %s SET enable_hashjoin = off SET enable_mergejoin = off', name);
+                EXECUTE format('ALTER FUNCTION %s SET enable_hashjoin = off SET enable_mergejoin = off SET enable_material = off', name);
                 EXECUTE format('ALTER FUNCTION %s SET jit = off SET plan_cache_mode = force_generic_plan', name);
               END LOOP;
               IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'request_operations_add') THEN
