@@ -71,6 +71,24 @@
               RETURN FOUND;
             END $$;
 
+            -- Notes that a lane fails. One that has failed for `patience` seconds without a delivery is paused, which is the
+            -- answer. Only lanes with a name are watched, and only with a patience.
+            CREATE FUNCTION lane_failed(queue text, lane text, patience float8) RETURNS boolean LANGUAGE plpgsql AS $$
+            #variable_conflict use_column
+            DECLARE since timestamptz;
+            BEGIN
+              IF patience IS NULL OR lane_failed.lane = '' THEN RETURN false; END IF;
+              INSERT INTO lanes AS l (queue, lane, failing_since)
+                VALUES (lane_failed.queue, lane_failed.lane, clock_timestamp())
+                ON CONFLICT (queue, lane) DO UPDATE SET failing_since = excluded.failing_since
+                WHERE l.failing_since IS NULL;
+              SELECT failing_since INTO since FROM lanes WHERE queue = lane_failed.queue AND lane = lane_failed.lane
+                AND failing_since < clock_timestamp() - patience * interval '1 s';
+              -- As Swift writes its reason, with seconds since 2001.
+              RETURN FOUND AND pause_lane(lane_failed.queue, lane_failed.lane, jsonb_build_object('failing',
+                jsonb_build_object('since', extract(epoch FROM since)::float8 - 978307200))::text);
+            END $$;
+
             -- Records a failure: the record waits for `delay` seconds; without a delay, until an event.
             --
             -- `rests`: all requests to the origin wait for so many seconds. `patience`: a lane that has failed for so many
@@ -78,7 +96,7 @@
             CREATE FUNCTION postpone(fence bigint, id bigint, attempts int, refusals int, failure text, delay float8,
               reason int, rests float8, patience float8) RETURNS smallint LANGUAGE plpgsql AS $$
             #variable_conflict use_column
-            DECLARE own_queue text; own_lane text; own_origin text; since timestamptz; result smallint := 1;
+            DECLARE own_queue text; own_lane text; own_origin text; result smallint := 1;
             BEGIN
               UPDATE records SET state = 3, attempts = postpone.attempts, refusals = postpone.refusals,
                 failure = postpone.failure, reason = postpone.reason,
@@ -90,17 +108,7 @@
               IF NOT FOUND THEN
                 RETURN late_result(postpone.fence, postpone.id, postpone.attempts::text);
               END IF;
-              IF patience IS NOT NULL AND own_lane <> '' THEN
-                INSERT INTO lanes AS l (queue, lane, failing_since) VALUES (own_queue, own_lane, clock_timestamp())
-                  ON CONFLICT (queue, lane) DO UPDATE SET failing_since = excluded.failing_since
-                  WHERE l.failing_since IS NULL;
-                SELECT failing_since INTO since FROM lanes
-                WHERE queue = own_queue AND lane = own_lane AND failing_since < clock_timestamp() - patience * interval '1 s';
-                -- As Swift writes its reason, with seconds since 2001.
-                IF FOUND AND pause_lane(own_queue, own_lane, jsonb_build_object('failing', jsonb_build_object('since',
-                  extract(epoch FROM since)::float8 - 978307200))::text)
-                THEN result := 2; END IF;
-              END IF;
+              IF lane_failed(own_queue, own_lane, patience) THEN result := 2; END IF;
               IF rests IS NOT NULL AND own_origin IS NOT NULL THEN
                 INSERT INTO origins AS o (queue, origin, rests_until)
                   VALUES (own_queue, own_origin, clock_timestamp() + rests * interval '1 s')
@@ -110,8 +118,9 @@
               RETURN result;
             END $$;
 
-            -- Makes a record a dead letter. `pauses`: pauses its lane for this reason as well (result 2).
-            CREATE FUNCTION bury(fence bigint, id bigint, reason jsonb, pauses text) RETURNS smallint LANGUAGE plpgsql AS $$
+            -- Makes a record a dead letter, which is a failure of its lane too (result 2).
+            CREATE FUNCTION bury(fence bigint, id bigint, reason jsonb, patience float8) RETURNS smallint
+            LANGUAGE plpgsql AS $$
             #variable_conflict use_column
             DECLARE own_queue text; own_lane text;
             BEGIN
@@ -119,8 +128,7 @@
               RETURNING queue, lane INTO own_queue, own_lane;
               IF NOT FOUND THEN RETURN late_result(bury.fence, bury.id, bury.reason::text); END IF;
               PERFORM bury_records(own_queue, ARRAY[bury.id], bury.reason);
-              IF pauses IS NOT NULL AND pause_lane(own_queue, own_lane, pauses) THEN RETURN 2; END IF;
-              RETURN 1;
+              RETURN CASE WHEN lane_failed(own_queue, own_lane, patience) THEN 2 ELSE 1 END;
             END $$;
 
             -- Records a failed attempt of a record that stays in flight. Until it is due, it is shown as waiting.

@@ -46,8 +46,11 @@
             case .dead(let given):
                 let reason = DeadLetterReason(given.kind, detail: given.detail.withoutNull, status: given.status)
                 answer = try await settle(
-                    "SELECT request_operations.bury($1::bigint, $2::bigint, $3::jsonb, $4::text)",
-                    [.int64(lease.fence), .int64(id.rawValue), try RecordColumns.encode(reason), .null])
+                    "SELECT request_operations.bury($1::bigint, $2::bigint, $3::jsonb, $4::float8)",
+                    [
+                        .int64(lease.fence), .int64(id.rawValue), try RecordColumns.encode(reason),
+                        .optional(lanePatience?.inSeconds),
+                    ])
             }
             switch answer {
             case .removed: return .removed
