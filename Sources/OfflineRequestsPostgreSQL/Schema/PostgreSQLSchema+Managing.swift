@@ -110,7 +110,7 @@
                 WHERE queue = tidy.queue AND ended < clock_timestamp() - greatest(retention, 0) * interval '1 s'
                 ORDER BY ended LIMIT 5000 FOR UPDATE SKIP LOCKED
               )
-              DELETE FROM outcomes o USING old WHERE o.id = old.id;
+              DELETE FROM outcomes o USING old WHERE o.queue = tidy.queue AND o.id = old.id;
               GET DIAGNOSTICS total = ROW_COUNT;
               -- A bucket that nobody has touched for so long is full.
               WITH old AS MATERIALIZED (
@@ -120,11 +120,12 @@
               DELETE FROM origins o USING old WHERE o.queue = tidy.queue AND o.origin = old.origin;
               GET DIAGNOSTICS count = ROW_COUNT;
               total := total + count;
-              -- A lane without records does not fail any more.
+              -- A lane fails until a delivery, also while it has no records. After 30 days without them it is forgotten.
               WITH old AS MATERIALIZED (
                 SELECT lane FROM lanes l WHERE queue = tidy.queue AND paused_since IS NULL AND (failing_since IS NULL
-                  OR NOT EXISTS (SELECT FROM records r
-                    WHERE r.queue = tidy.queue AND r.lane = l.lane AND r.state BETWEEN 2 AND 4)) LIMIT 5000 FOR UPDATE SKIP LOCKED
+                  OR failing_since < clock_timestamp() - interval '30 days' AND NOT EXISTS (SELECT FROM records r
+                    WHERE r.queue = tidy.queue AND r.lane = l.lane AND r.state BETWEEN 2 AND 4))
+                LIMIT 5000 FOR UPDATE SKIP LOCKED
               )
               DELETE FROM lanes l USING old WHERE l.queue = tidy.queue AND l.lane = old.lane;
               GET DIAGNOSTICS count = ROW_COUNT;

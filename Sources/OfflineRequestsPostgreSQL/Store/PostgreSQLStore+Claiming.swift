@@ -148,9 +148,14 @@
             guard isDue else { return }
             Task {
                 do {
-                    try await call(
-                        "SELECT request_operations.tidy($1::text, $2::float8)", [.double(retention)], terms: .sending
-                    ) { _ in }
+                    var count = 0
+                    repeat {
+                        count = try await call(
+                            "SELECT request_operations.tidy($1::text, $2::float8)", [.double(retention)],
+                            terms: .sending
+                        ) { Int($0.first?.integer(0) ?? 0) }
+                        // A call removes at most so many, so that it is short.
+                    } while count >= 5000
                 } catch {
                     // The next minute tries again.
                 }
