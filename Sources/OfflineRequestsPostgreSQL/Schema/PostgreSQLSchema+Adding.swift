@@ -9,17 +9,19 @@
               bodies bytea[]) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
             #variable_conflict use_column
             BEGIN
-              RETURN QUERY INSERT INTO records (queue, lane, tag, unique_key, priority, not_before, due, reason, expires,
-                message, method, url, origin, headers, timeout, constraints, user_info, idempotency_key, body, body_size)
+              RETURN QUERY INSERT INTO records (queue, lane, tag, unique_key, priority, not_before, due, reason,
+                expires, message, method, url, origin, headers, timeout, constraints, user_info, idempotency_key, body,
+                body_size)
               SELECT insert_records.queue, r.lane, r.tag, r.unique_key, r.priority, to_timestamp(r.not_before),
                 CASE WHEN to_timestamp(r.not_before) > clock_timestamp() THEN to_timestamp(r.not_before) END,
-                CASE WHEN to_timestamp(r.not_before) > clock_timestamp() THEN 1 ELSE 0 END, to_timestamp(r.expires), r.message,
-                r.method, r.url, r.origin, r.headers::jsonb, r.timeout, string_to_array(r.constraints, chr(31)), r.user_info,
+                CASE WHEN to_timestamp(r.not_before) > clock_timestamp() THEN 1 ELSE 0 END,
+                to_timestamp(r.expires), r.message, r.method, r.url, r.origin, r.headers::jsonb, r.timeout,
+                string_to_array(r.constraints, chr(31)), r.user_info,
                 coalesce(r.idempotency_key, gen_random_uuid()::text), r.body, coalesce(octet_length(r.body), 0)
-              FROM unnest(insert_records.lanes, tags, unique_keys, priorities, not_befores, expiries, messages, methods, urls,
-                insert_records.origins, insert_records.headers, timeouts, insert_records.constraints, user_infos,
-                idempotency_keys, bodies) WITH ORDINALITY AS r (lane, tag, unique_key, priority, not_before, expires, message,
-                  method, url, origin, headers, timeout, constraints, user_info, idempotency_key, body, number)
+              FROM unnest(insert_records.lanes, tags, unique_keys, priorities, not_befores, expiries, messages, methods,
+                urls, insert_records.origins, insert_records.headers, timeouts, insert_records.constraints, user_infos,
+                idempotency_keys, bodies) WITH ORDINALITY AS r (lane, tag, unique_key, priority, not_before, expires,
+                message, method, url, origin, headers, timeout, constraints, user_info, idempotency_key, body, number)
               ORDER BY r.number
               RETURNING id;
             END $$;
@@ -37,7 +39,8 @@
                 SELECT count(*) INTO total FROM records WHERE queue = make_room.queue AND id <> ALL (besides);
               END IF;
               LOOP
-                cause := CASE WHEN total + 1 > bound_count THEN 'count' WHEN bytes + size > bound_bytes THEN 'bytes' END;
+                cause := CASE WHEN total + 1 > bound_count THEN 'count' WHEN bytes + size > bound_bytes
+                  THEN 'bytes' END;
                 EXIT WHEN cause IS NULL;
                 oldest := NULL;
                 IF drops_oldest AND size <= coalesce(bound_bytes, size) AND coalesce(bound_count, 1) > 0 THEN
@@ -78,8 +81,9 @@
             BEGIN
               IF NOT is_bounded AND 0 = ALL (rules) THEN
                 RETURN QUERY SELECT (row_number() OVER (ORDER BY i.id))::int, 0::smallint, i.id, NULL::jsonb
-                  FROM insert_records(add_records.queue, lanes, tags, unique_keys, priorities, not_befores, expiries, messages,
-                    methods, urls, origins, headers, timeouts, constraints, user_infos, idempotency_keys, bodies) AS i (id);
+                  FROM insert_records(add_records.queue, lanes, tags, unique_keys, priorities, not_befores, expiries,
+                    messages, methods, urls, origins, headers, timeouts, constraints, user_infos, idempotency_keys,
+                    bodies) AS i (id);
                 PERFORM call_senders(add_records.queue);
                 RETURN;
               END IF;
@@ -88,33 +92,35 @@
               FOR lock IN SELECT DISTINCT hashtextextended(add_records.queue || ' ' || k.key, 5103)
                 FROM unnest(unique_keys, rules) AS k (key, rule) WHERE k.key IS NOT NULL AND k.rule > 0 ORDER BY 1
               LOOP PERFORM pg_advisory_xact_lock(lock); END LOOP;
-              PERFORM FROM records WHERE queue = add_records.queue AND state < 4 AND id = ANY (
-                SELECT f.id FROM unnest(unique_keys, rules) AS k (key, rule)
-                  JOIN records f ON f.queue = add_records.queue AND f.unique_key = k.key AND f.state < 5
-                  WHERE k.rule = 2
-                UNION SELECT u.id FROM unnest(update_ids, rules) AS u (id, rule) WHERE u.rule = 4)
-              ORDER BY id FOR UPDATE;
+              SELECT array_agg(f.id) INTO old
+              FROM unnest(unique_keys, rules, update_ids) AS k (key, rule, id) CROSS JOIN LATERAL (
+                SELECT id FROM records
+                WHERE queue = add_records.queue AND unique_key = k.key AND state < 5 AND k.rule = 2
+                UNION ALL SELECT k.id WHERE k.rule = 4) f;
+              PERFORM FROM records WHERE queue = add_records.queue AND state < 4 AND id = ANY (old)
+                ORDER BY id FOR UPDATE;
               FOR r IN SELECT * FROM unnest(lanes, tags, unique_keys, rules, update_ids, update_revisions, priorities,
-                not_befores, expiries, messages, methods, urls, origins, add_records.headers, timeouts, add_records.constraints,
-                user_infos, idempotency_keys, bodies) WITH ORDINALITY AS r (lane, tag, unique_key, rule, update_id,
-                  update_revision, priority, not_before, expires, message, method, url, origin, headers, timeout, constraints,
-                  user_info, idempotency_key, body, number)
+                not_befores, expiries, messages, methods, urls, origins, add_records.headers, timeouts,
+                add_records.constraints, user_infos, idempotency_keys, bodies) WITH ORDINALITY AS r (lane, tag,
+                unique_key, rule, update_id, update_revision, priority, not_before, expires, message, method, url,
+                origin, headers, timeout, constraints, user_info, idempotency_key, body, number)
               LOOP
                 ord := r.number;
                 id := NULL;
                 outcome := NULL;
                 old := '{}';
-                IF r.unique_key IS NOT NULL AND r.rule IN (1, 2, 3) THEN
-                  SELECT coalesce(array_agg(f.id ORDER BY f.id), '{}') INTO old FROM records f
+                IF r.unique_key IS NOT NULL AND r.rule = 2 THEN
+                  -- One that is locked by now is being claimed.
+                  SELECT coalesce(array_agg(f.id ORDER BY f.id), '{}') INTO old FROM (SELECT id FROM records
+                    WHERE queue = add_records.queue AND unique_key = r.unique_key AND state < 5 AND state < 4
+                    FOR UPDATE SKIP LOCKED) f;
+                ELSIF r.unique_key IS NOT NULL AND r.rule IN (1, 3) THEN
+                  SELECT min(f.id) INTO id FROM records f
                   WHERE f.queue = add_records.queue AND f.unique_key = r.unique_key AND f.state < 5
                     AND (f.state < 4 OR r.rule = 1);
-                  IF r.rule = 1 AND cardinality(old) > 0 THEN
-                    kind := 1;
-                    id := old[1];
-                    RETURN NEXT;
-                    CONTINUE;
-                  ELSIF r.rule = 3 AND cardinality(old) > 0 THEN
-                    kind := 2;
+                  IF id IS NOT NULL THEN
+                    kind := r.rule / 2 + 1;
+                    id := CASE r.rule WHEN 1 THEN id END;
                     RETURN NEXT;
                     CONTINUE;
                   END IF;
@@ -129,8 +135,8 @@
                   END IF;
                 END IF;
                 IF is_bounded THEN
-                  FOR gone IN SELECT * FROM make_room(add_records.queue, coalesce(octet_length(r.body), 0), old, bound_count,
-                    bound_bytes, drops_oldest, retention)
+                  FOR gone IN SELECT * FROM make_room(add_records.queue, coalesce(octet_length(r.body), 0), old,
+                    bound_count, bound_bytes, drops_oldest, retention)
                   LOOP
                     kind := 3;
                     id := gone.id;
@@ -142,9 +148,10 @@
                 IF r.rule = 4 THEN
                   -- Earlier attempts do not count for the new content. Its own handler and constraints count.
                   UPDATE records SET message = r.message, method = r.method, url = r.url, origin = r.origin,
-                    headers = r.headers::jsonb, timeout = r.timeout, constraints = string_to_array(r.constraints, chr(31)),
-                    user_info = r.user_info, idempotency_key = coalesce(r.idempotency_key, gen_random_uuid()::text),
-                    body = r.body, body_size = coalesce(octet_length(r.body), 0), attempts = 0, refusals = 0, failure = NULL,
+                    headers = r.headers::jsonb, timeout = r.timeout,
+                    constraints = string_to_array(r.constraints, chr(31)), user_info = r.user_info,
+                    idempotency_key = coalesce(r.idempotency_key, gen_random_uuid()::text), body = r.body,
+                    body_size = coalesce(octet_length(r.body), 0), attempts = 0, refusals = 0, failure = NULL,
                     revision = revision + 1,
                     state = CASE WHEN state = 3 AND reason IN (5, 6) THEN 2 ELSE state END,
                     due = CASE WHEN state = 3 AND reason IN (5, 6) THEN NULL ELSE due END,
@@ -155,17 +162,18 @@
                   RETURN NEXT;
                   CONTINUE;
                 END IF;
-                SELECT i.id INTO added FROM insert_records(add_records.queue, ARRAY[r.lane], ARRAY[r.tag], ARRAY[r.unique_key],
-                  ARRAY[r.priority], ARRAY[r.not_before], ARRAY[r.expires], ARRAY[r.message], ARRAY[r.method], ARRAY[r.url],
-                  ARRAY[r.origin], ARRAY[r.headers], ARRAY[r.timeout], ARRAY[r.constraints], ARRAY[r.user_info],
-                  ARRAY[r.idempotency_key], ARRAY[r.body]) AS i (id);
+                SELECT i.id INTO added FROM insert_records(add_records.queue, ARRAY[r.lane], ARRAY[r.tag],
+                  ARRAY[r.unique_key], ARRAY[r.priority], ARRAY[r.not_before], ARRAY[r.expires], ARRAY[r.message],
+                  ARRAY[r.method], ARRAY[r.url], ARRAY[r.origin], ARRAY[r.headers], ARRAY[r.timeout],
+                  ARRAY[r.constraints], ARRAY[r.user_info], ARRAY[r.idempotency_key], ARRAY[r.body]) AS i (id);
                 kind := 0;
                 id := added;
                 RETURN NEXT;
                 IF cardinality(old) > 0 THEN
                   kind := 3;
                   outcome := jsonb_build_object('replaced', jsonb_build_object('by', added));
-                  FOREACH id IN ARRAY end_records(add_records.queue, old, outcome, retention) LOOP RETURN NEXT; END LOOP;
+                  FOREACH id IN ARRAY end_records(add_records.queue, old, outcome, retention)
+                  LOOP RETURN NEXT; END LOOP;
                 END IF;
               END LOOP;
               PERFORM call_senders(add_records.queue);

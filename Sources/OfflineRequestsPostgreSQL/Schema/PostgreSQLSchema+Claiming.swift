@@ -56,12 +56,13 @@
             -- Marks records as in flight and returns them, the highest priority first. The first row (kind 0) says when to look
             -- again; rows of kind 1 are records that ended, rows of kind 2 those that were claimed.
             CREATE FUNCTION claim(queue text, fence bigint, most int, per_origin int, taken jsonb, after_origin text,
-              online boolean, handlers text[], met text[], max_age float8, retention float8, bound int, rate float8, burst int)
+              online boolean, handlers text[], met text[], max_age float8, retention float8, bound int, rate float8,
+                burst int)
             RETURNS TABLE (kind smallint, next float8, last_origin text, outcome jsonb, id bigint, state smallint,
-              reason smallint, due float8, lane text, tag text, unique_key text, priority int, added float8, not_before float8,
-              expires float8, attempts int, refusals int, failure text, ending jsonb, body_size bigint, revision int,
-              message text, method text, url text, headers jsonb, timeout float8, constraints text[], user_info bytea,
-              idempotency_key text, origin text, body bytea)
+              reason smallint, due float8, lane text, tag text, unique_key text, priority int, added float8,
+              not_before float8, expires float8, attempts int, refusals int, failure text, ending jsonb,
+              body_size bigint, revision int, message text, method text, url text, headers jsonb, timeout float8,
+              constraints text[], user_info bytea, idempotency_key text, origin text, body bytea)
             LANGUAGE plpgsql AS $$
             #variable_conflict use_column
             DECLARE
@@ -90,7 +91,8 @@
               PERFORM reap(claim.queue, claim.fence);
 
               SELECT array_agg(e.id) INTO ids FROM (
-                SELECT id FROM records WHERE queue = claim.queue AND expires IS NOT NULL AND state < 4 AND expires <= moment
+                SELECT id FROM records WHERE queue = claim.queue AND expires IS NOT NULL AND state < 4
+                  AND expires <= moment
                 ORDER BY expires LIMIT 256 FOR UPDATE SKIP LOCKED) e;
               IF ids IS NOT NULL THEN
                 PERFORM bury_records(claim.queue, ids, expiry);
@@ -193,13 +195,15 @@
                       -- The next claim buries it.
                       is_more := true;
                       room := 0;
-                    ELSIF NOT online AND 'reachable' = ANY (candidate.constraints) AND NOT is_loopback(candidate.origin) THEN
+                    ELSIF NOT online AND 'reachable' = ANY (candidate.constraints)
+                      AND NOT is_loopback(candidate.origin) THEN
                       room := 0;
                     ELSIF candidate.message IS NOT NULL AND candidate.message <> ALL (handlers) THEN verdict := 5;
                     ELSIF NOT candidate.constraints <@ met THEN verdict := 6;
                     ELSIF pauses_any THEN
                       -- A lane that is resumed at this moment counts as such, or waits until this is committed.
-                      PERFORM FROM lanes WHERE queue = claim.queue AND lane = candidate.lane AND paused_since IS NOT NULL
+                      PERFORM FROM lanes WHERE queue = claim.queue AND lane = candidate.lane
+                        AND paused_since IS NOT NULL
                         FOR SHARE SKIP LOCKED;
                       IF FOUND THEN verdict := 7; END IF;
                     END IF;
@@ -217,7 +221,8 @@
                           rests := rests || jsonb_build_object(candidate.origin, rest);
                         ELSIF bound IS NOT NULL OR rate IS NOT NULL THEN
                           -- The lock of the origin. Another sender that has it will be done soon.
-                          IF NOT pg_try_advisory_xact_lock(hashtextextended(claim.queue || ' ' || candidate.origin, 5102)) THEN
+                          IF NOT pg_try_advisory_xact_lock(
+                            hashtextextended(claim.queue || ' ' || candidate.origin, 5102)) THEN
                             room := 0;
                             wait := least(wait, 0.02);
                           ELSE
@@ -299,9 +304,11 @@
               IF buckets <> '{}' AND cardinality(claimed) > 0 THEN
                 INSERT INTO origins AS o (queue, origin, tokens, refilled)
                   SELECT claim.queue, u.origin, (buckets ->> u.origin)::float8 - u.count, moment FROM (
-                    SELECT origin, count(*) FROM records WHERE queue = claim.queue AND id = ANY (claimed) GROUP BY origin) u
+                    SELECT origin, count(*) FROM records WHERE queue = claim.queue AND id = ANY (claimed)
+                      GROUP BY origin) u
                   WHERE buckets ? u.origin
-                ON CONFLICT (queue, origin) DO UPDATE SET tokens = excluded.tokens, refilled = greatest(o.refilled, excluded.refilled);
+                ON CONFLICT (queue, origin) DO UPDATE
+                  SET tokens = excluded.tokens, refilled = greatest(o.refilled, excluded.refilled);
               END IF;
               IF is_more AND cardinality(claimed) < most THEN
                 wait := 0;
@@ -343,13 +350,15 @@
               FOREACH id IN ARRAY dropped LOOP RETURN NEXT; END LOOP;
               IF cardinality(claimed) = 0 THEN RETURN; END IF;
               RETURN QUERY WITH flights AS (
-                UPDATE records SET state = 4, fence = claim.fence WHERE queue = claim.queue AND id = ANY (claimed) RETURNING *
+                UPDATE records SET state = 4, fence = claim.fence WHERE queue = claim.queue AND id = ANY (claimed)
+                  RETURNING *
               )
-              SELECT 2::smallint, NULL::float8, NULL::text, NULL::jsonb, f.id, 2::smallint, 0::smallint, NULL::float8, f.lane,
+              SELECT 2::smallint, NULL::float8, NULL::text, NULL::jsonb, f.id, 2::smallint, 0::smallint, NULL::float8,
+                f.lane,
                 f.tag, f.unique_key, f.priority, extract(epoch FROM f.added)::float8,
                 extract(epoch FROM f.not_before)::float8, extract(epoch FROM f.expires)::float8, f.attempts, f.refusals,
-                f.failure, f.ending, f.body_size, f.revision, f.message, f.method, f.url, f.headers, f.timeout, f.constraints,
-                f.user_info, f.idempotency_key, f.origin, f.body
+                f.failure, f.ending, f.body_size, f.revision, f.message, f.method, f.url, f.headers, f.timeout,
+                f.constraints, f.user_info, f.idempotency_key, f.origin, f.body
               FROM flights f ORDER BY f.priority DESC, f.id;
             END $$;
             """#

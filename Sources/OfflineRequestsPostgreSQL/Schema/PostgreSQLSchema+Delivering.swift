@@ -7,11 +7,13 @@
         static let delivering = #"""
             -- What has become of a record that is not in flight under a lease. The lease's queue may be unknown by now.
             -- `is_recorded` is asked of a record that this sender had last.
-            CREATE FUNCTION late_result(fence bigint, id bigint, is_recorded text) RETURNS smallint LANGUAGE plpgsql AS $$
+            CREATE FUNCTION late_result(fence bigint, id bigint, is_recorded text) RETURNS smallint LANGUAGE plpgsql
+              AS $$
             #variable_conflict use_column
             DECLARE own_queue text := ''; own_fence bigint; own_state smallint; own_ending jsonb; own_attempts int;
             BEGIN
-              IF EXISTS (SELECT FROM outcomes WHERE id = late_result.id AND fence = late_result.fence) THEN RETURN 1; END IF;
+              IF EXISTS (SELECT FROM outcomes WHERE id = late_result.id AND fence = late_result.fence)
+                THEN RETURN 1; END IF;
               LOOP
                 SELECT queue INTO own_queue FROM records WHERE queue > own_queue ORDER BY queue LIMIT 1;
                 IF NOT FOUND THEN RETURN 0; END IF;
@@ -132,7 +134,8 @@
             END $$;
 
             -- Records a failed attempt of a record that stays in flight. Until it is due, it is shown as waiting.
-            CREATE FUNCTION note(fence bigint, id bigint, attempts int, refusals int, failure text, delay float8, reason int)
+            CREATE FUNCTION note(fence bigint, id bigint, attempts int, refusals int, failure text, delay float8,
+              reason int)
             RETURNS boolean LANGUAGE plpgsql AS $$
             #variable_conflict use_column
             BEGIN

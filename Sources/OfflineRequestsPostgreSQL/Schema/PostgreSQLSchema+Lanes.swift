@@ -16,7 +16,8 @@
             BEGIN
               WITH firsts AS MATERIALIZED (
                 SELECT l.lane, f.id FROM unnest(promote.lanes) AS l (lane) CROSS JOIN LATERAL (
-                  SELECT id FROM records WHERE queue = promote.queue AND lane = l.lane AND state < 2 ORDER BY id LIMIT 1) f
+                  SELECT id FROM records WHERE queue = promote.queue AND lane = l.lane AND state < 2 ORDER BY id
+                    LIMIT 1) f
               ), locked AS MATERIALIZED (
                 SELECT r.id FROM firsts JOIN records r ON r.queue = promote.queue AND r.id = firsts.id
                 WHERE r.state < 2 FOR UPDATE OF r SKIP LOCKED
@@ -31,7 +32,7 @@
                 SELECT promote.queue, lane FROM firsts WHERE id NOT IN (SELECT id FROM heads);
             END $$;
 
-            -- Gives arrived records their places in their lanes, 256 at a time. Returns 'more' if there may be more
+            -- Gives arrived records their places in their lanes, 128 at a time. Returns 'more' if there may be more
             -- of them, 'none', or 'elsewhere': one transaction at a time does it for a queue, and the others do not wait.
             CREATE FUNCTION place(queue text) RETURNS text LANGUAGE plpgsql AS $$
             #variable_conflict use_column
@@ -43,18 +44,20 @@
               -- A record that another transaction has locked is left for later: it may be about to be removed.
               SELECT coalesce(array_agg(id), '{}'), coalesce(array_agg(DISTINCT lane), '{}') INTO arrived, lanes FROM (
                 SELECT id, lane FROM records WHERE queue = place.queue AND state = 0
-                ORDER BY id + 0 LIMIT 256 FOR UPDATE SKIP LOCKED) a;
+                ORDER BY id + 0 LIMIT 128 FOR UPDATE SKIP LOCKED) a;
               SELECT coalesce(array_agg(id), '{}'), coalesce(array_agg(DISTINCT lane), '{}') INTO looked, noted FROM (
                 SELECT id, lane FROM vacancies WHERE queue = place.queue ORDER BY random() LIMIT 256) v;
               IF cardinality(arrived) + cardinality(looked) = 0 THEN RETURN 'none'; END IF;
               SELECT coalesce(array_agg(DISTINCT lane), '{}') INTO lanes FROM unnest(lanes || noted) AS l (lane);
               SELECT coalesce(array_agg(id), '{}') INTO locked FROM (
                 SELECT r.id FROM unnest(lanes) AS l (lane) CROSS JOIN LATERAL (SELECT id FROM records
-                  WHERE queue = place.queue AND lane = l.lane AND state BETWEEN 2 AND 4 LIMIT 1 FOR UPDATE SKIP LOCKED) r) h;
+                  WHERE queue = place.queue AND lane = l.lane AND state BETWEEN 2 AND 4 LIMIT 1
+                    FOR UPDATE SKIP LOCKED) r) h;
               -- This statement sees all that ended before the heads were locked. A head that is locked stays until the commit.
               -- A lane without a head cannot get one meanwhile, but from here.
               SELECT
-                array_agg(h.id) FILTER (WHERE h.id = ANY (locked) AND h.state < 4 AND f.id < h.id AND f.id = ANY (arrived)),
+                array_agg(h.id) FILTER (WHERE h.id = ANY (locked) AND h.state < 4 AND f.id < h.id
+                  AND f.id = ANY (arrived)),
                 array_agg(f.id) FILTER (WHERE h.id IS NULL
                   OR h.id = ANY (locked) AND h.state < 4 AND f.id < h.id AND f.id = ANY (arrived)),
                 array_agg(l.lane) FILTER (WHERE h.id IS NULL),
@@ -94,7 +97,7 @@
                 INSERT INTO vacancies (queue, lane)
                   SELECT place.queue, l.lane FROM unnest(doubtful) AS l (lane) WHERE l.lane <> ALL (noted);
               END IF;
-              RETURN CASE WHEN cardinality(arrived) = 256 THEN 'more' ELSE 'none' END;
+              RETURN CASE WHEN cardinality(arrived) = 128 THEN 'more' ELSE 'none' END;
             END $$;
 
             -- Ends records that the caller may end: deletes them, keeps their outcome, and lets the next of their lanes come
@@ -104,15 +107,19 @@
             #variable_conflict use_column
             DECLARE ended bigint[]; lanes text[];
             BEGIN
-              PERFORM FROM records WHERE queue = end_records.queue AND id = ANY (end_records.ids) ORDER BY id FOR UPDATE;
+              PERFORM FROM records WHERE queue = end_records.queue AND id = ANY (end_records.ids)
+                ORDER BY id FOR UPDATE;
               WITH gone AS (
-                DELETE FROM records WHERE queue = end_records.queue AND id = ANY (end_records.ids) RETURNING id, lane, state
+                DELETE FROM records WHERE queue = end_records.queue AND id = ANY (end_records.ids)
+                  RETURNING id, lane, state
               )
-              SELECT coalesce(array_agg(id ORDER BY id), '{}'), array_agg(DISTINCT lane) FILTER (WHERE state BETWEEN 2 AND 4)
+              SELECT coalesce(array_agg(id ORDER BY id), '{}'), array_agg(DISTINCT lane)
+                FILTER (WHERE state BETWEEN 2 AND 4)
               INTO ended, lanes FROM gone;
               IF retention > 0 THEN
                 INSERT INTO outcomes (queue, id, outcome)
-                  SELECT end_records.queue, e.id, end_records.outcome FROM unnest(ended) AS e (id) ON CONFLICT DO NOTHING;
+                  SELECT end_records.queue, e.id, end_records.outcome FROM unnest(ended) AS e (id)
+                    ON CONFLICT DO NOTHING;
               END IF;
               IF lanes IS NOT NULL THEN PERFORM promote(end_records.queue, lanes); END IF;
               RETURN ended;

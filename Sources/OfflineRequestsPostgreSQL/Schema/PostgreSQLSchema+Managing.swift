@@ -3,7 +3,8 @@
         /// Ends of waits that no time brings.
         static let waking = #"""
             -- Wakes heads that wait for one of these reasons; with an origin, only its requests. Returns how many there were.
-            CREATE FUNCTION wake(queue text, reasons smallint[], origin text, most int) RETURNS int LANGUAGE plpgsql AS $$
+            CREATE FUNCTION wake(queue text, reasons smallint[], origin text, most int) RETURNS int LANGUAGE plpgsql
+              AS $$
             #variable_conflict use_column
             DECLARE ids bigint[];
             BEGIN
@@ -58,7 +59,8 @@
         /// What people do with a queue.
         static let managing = #"""
             -- Removes records, also those in flight. Returns those that were there.
-            CREATE FUNCTION remove(queue text, ids bigint[], retention float8) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
+            CREATE FUNCTION remove(queue text, ids bigint[], retention float8) RETURNS SETOF bigint LANGUAGE plpgsql
+              AS $$
             BEGIN
               RETURN QUERY SELECT unnest(end_records(queue, ids, '{"removed": {}}', retention));
             END $$;
@@ -71,14 +73,16 @@
               search text := 'SELECT array_agg(f.id) FROM (SELECT id FROM shown WHERE queue = $1 AND id <= $5';
               ids bigint[];
             BEGIN
-              IF states IS NOT NULL AND NOT states @> '{0, 1, 2, 3}' THEN search := search || ' AND state = ANY ($2)'; END IF;
+              IF states IS NOT NULL AND NOT states @> '{0, 1, 2, 3}'
+                THEN search := search || ' AND state = ANY ($2)'; END IF;
               -- Their index holds only the dead, or only those with a tag.
               IF states = '{3}' THEN search := search || ' AND stored_state = 5'; END IF;
               IF lane IS NOT NULL THEN search := search || ' AND lane = $3'; END IF;
               IF tag IS NOT NULL THEN search := search || ' AND tag = $4'; END IF;
               EXECUTE search || ' ORDER BY id LIMIT $6) f' INTO ids USING queue, states, lane, tag, up_to, most;
               IF ids IS NULL THEN RETURN; END IF;
-              PERFORM FROM records r WHERE r.queue = remove_matching.queue AND r.id = ANY (ids) ORDER BY r.id FOR UPDATE;
+              PERFORM FROM records r WHERE r.queue = remove_matching.queue AND r.id = ANY (ids) ORDER BY r.id
+                FOR UPDATE;
               -- Those that another transaction has changed meanwhile may not match any more.
               EXECUTE search || ' AND id = ANY ($7)) f' INTO ids USING queue, states, lane, tag, up_to, most, ids;
               IF ids IS NULL THEN RETURN; END IF;
@@ -90,7 +94,8 @@
             #variable_conflict use_column
             BEGIN
               -- It waits for a claim that has just seen the pause.
-              DELETE FROM lanes WHERE queue = resume_lane.queue AND lane = resume_lane.lane AND paused_since IS NOT NULL;
+              DELETE FROM lanes WHERE queue = resume_lane.queue AND lane = resume_lane.lane
+                AND paused_since IS NOT NULL;
               IF NOT FOUND THEN RETURN false; END IF;
               UPDATE records SET state = 2, reason = 0, due = NULL
               WHERE queue = resume_lane.queue AND lane = resume_lane.lane AND state BETWEEN 2 AND 4 AND state::int = 3
@@ -139,17 +144,19 @@
             DECLARE name text;
             BEGIN
               FOR name IN SELECT p.oid::regprocedure::text FROM pg_proc p
-                WHERE p.pronamespace = 'request_operations'::regnamespace AND p.proname IN ('add', 'cancel', 'retry', 'grant_add',
+                WHERE p.pronamespace = 'request_operations'::regnamespace AND p.proname IN ('add', 'cancel', 'retry',
+                  'grant_add',
                   'add_records', 'enter', 'leave', 'beat', 'take_back', 'claim', 'deliver', 'postpone', 'bury', 'note',
-                  'may_send', 'wake', 'end_waits', 'waiting_origins', 'remove', 'remove_matching', 'revive', 'pause_lane',
-                  'resume_lane', 'tidy')
+                  'may_send', 'wake', 'end_waits', 'waiting_origins', 'remove', 'remove_matching', 'revive',
+                  'pause_lane', 'resume_lane', 'tidy')
               LOOP
                 -- Whoever may make temporary tables must not be able to put one before ours.
                 EXECUTE format('ALTER FUNCTION %s SET search_path = pg_catalog, request_operations, pg_temp', name);
                 -- Every statement walks an index. Statistics that are old must not lead it elsewhere.
                 EXECUTE format('ALTER FUNCTION %s SET enable_seqscan = off SET enable_bitmapscan = off', name);
-                EXECUTE format('ALTER FUNCTION %s SET enable_hashjoin = off SET enable_mergejoin = off SET enable_material = off', name);
-                EXECUTE format('ALTER FUNCTION %s SET jit = off SET plan_cache_mode = force_generic_plan', name);
+                EXECUTE format('ALTER FUNCTION %s SET enable_hashjoin = off SET enable_mergejoin = off', name);
+                EXECUTE format('ALTER FUNCTION %s SET enable_material = off SET jit = off', name);
+                EXECUTE format('ALTER FUNCTION %s SET plan_cache_mode = force_generic_plan', name);
               END LOOP;
               IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'request_operations_add') THEN
                 PERFORM grant_add('request_operations_add');

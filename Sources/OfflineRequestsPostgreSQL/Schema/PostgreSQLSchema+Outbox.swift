@@ -12,8 +12,8 @@
             DECLARE parts text[];
             BEGIN
               parts := regexp_match(url,
-                '^(https?)://(?:[^/?#@[:space:]]*@)?(\[[0-9a-f:.]+\]|[a-z0-9._-]{1,255})(?::([0-9]{0,9}))?(?:[/?#][!-~]*)?$',
-                'i');
+                '^(https?)://(?:[^/?#@[:space:]]*@)?(\[[0-9a-f:.]+\]|[a-z0-9._-]{1,255})(?::([0-9]{0,9}))?'
+                || '(?:[/?#][!-~]*)?$', 'i');
               IF parts IS NULL THEN
                 PERFORM refuse('url', 'it must be a whole http or https URL of ASCII characters without spaces');
               ELSIF parts[3] <> '' AND parts[3]::int > 65535 THEN
@@ -39,9 +39,9 @@
             -- transactions with the same key wait for each other. Error 22023 names an argument that cannot be used.
             CREATE FUNCTION add(queue text, method text, url text, headers jsonb DEFAULT '{}', body bytea DEFAULT NULL,
               lane text DEFAULT '', unique_key text DEFAULT NULL, not_before timestamptz DEFAULT NULL,
-              expires timestamptz DEFAULT NULL, tag text DEFAULT NULL, priority int DEFAULT 0, policy text DEFAULT 'replace',
-              message text DEFAULT NULL, idempotency_key text DEFAULT NULL, timeout float8 DEFAULT NULL,
-              user_info bytea DEFAULT NULL, constraints text[] DEFAULT '{reachable}')
+              expires timestamptz DEFAULT NULL, tag text DEFAULT NULL, priority int DEFAULT 0,
+              policy text DEFAULT 'replace', message text DEFAULT NULL, idempotency_key text DEFAULT NULL,
+              timeout float8 DEFAULT NULL, user_info bytea DEFAULT NULL, constraints text[] DEFAULT '{reachable}')
             RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS $$
             #variable_conflict use_column
             DECLARE origin text; field record; rule smallint; new_id bigint;
@@ -74,7 +74,7 @@
                   END IF;
                 END LOOP;
               END IF;
-              IF lane IS NULL THEN PERFORM refuse('lane', 'it is null; the lane of records without one is empty'); END IF;
+              IF lane IS NULL THEN PERFORM refuse('lane', 'it is null; that of records without one is empty'); END IF;
               PERFORM check_text('lane', lane, 0, 1000);
               PERFORM check_text('unique_key', unique_key, 1, 1000);
               PERFORM check_text('tag', tag, 0, 1000);
@@ -94,8 +94,9 @@
               THEN PERFORM refuse('constraints', 'it must be an array of names'); END IF;
               SELECT a.id INTO new_id FROM add_records(queue, ARRAY[lane], ARRAY[tag], ARRAY[unique_key],
                 ARRAY[CASE WHEN unique_key IS NULL THEN 0 ELSE rule END::smallint], NULL, NULL, ARRAY[priority],
-                ARRAY[extract(epoch FROM not_before)::float8], ARRAY[extract(epoch FROM expires)::float8], ARRAY[message],
-                ARRAY[method], ARRAY[url], ARRAY[origin], ARRAY[CASE WHEN message IS NULL THEN headers::text END],
+                ARRAY[extract(epoch FROM not_before)::float8], ARRAY[extract(epoch FROM expires)::float8],
+                ARRAY[message], ARRAY[method], ARRAY[url], ARRAY[origin],
+                  ARRAY[CASE WHEN message IS NULL THEN headers::text END],
                 ARRAY[timeout], ARRAY[array_to_string(constraints, chr(31))], ARRAY[user_info], ARRAY[idempotency_key],
                 ARRAY[body], NULL, NULL, false, 1) AS a WHERE a.kind < 2;
               RETURN new_id;

@@ -8,7 +8,7 @@
             SET LOCAL search_path = request_operations, pg_catalog;
 
             CREATE TABLE version (number int NOT NULL, oldest int NOT NULL);
-            COMMENT ON TABLE version IS 'How many steps of the schema have run, and the oldest program that works with it.';
+            COMMENT ON TABLE version IS 'How many steps have run, and the oldest program that works with the schema.';
             INSERT INTO version VALUES (0, 0);
 
             CREATE TABLE records (
@@ -52,9 +52,9 @@
               toast.autovacuum_vacuum_cost_delay = 0
             );
             COMMENT ON COLUMN records.state IS
-              '0 arrived, 1 queued behind another, 2 ready, 3 waiting until due, 4 in flight, 5 dead. 2 to 4: head of its lane.';
+              '0 arrived, 1 queued, 2 ready, 3 waiting until due, 4 in flight, 5 dead. 2 to 4: head of its lane.';
             COMMENT ON COLUMN records.reason IS
-              'Why it waits: 1 not before, 2 network, 3 backoff, 4 Retry-After, 5 handler, 6 constraint, 7 paused lane.';
+              'Why it waits: 1 not before, 2 network, 3 backoff, 4 Retry-After, 5 handler, 6 constraint, 7 lane.';
             COMMENT ON COLUMN records.fence IS 'The sender that has it in flight, or had it last.';
             COMMENT ON COLUMN records.revision IS 'How often its content was replaced.';
 
@@ -69,12 +69,14 @@
             CREATE INDEX records_ready_message ON records (queue, priority DESC, id) WHERE state = 2 AND origin IS NULL;
             CREATE INDEX records_due ON records (queue, due) WHERE state = 3 AND due IS NOT NULL;
             -- A message has no origin, so its name takes that place.
-            CREATE INDEX records_reason ON records (queue, reason, coalesce(origin, message)) WHERE state = 3 AND reason > 0;
+            CREATE INDEX records_reason ON records (queue, reason, coalesce(origin, message))
+              WHERE state = 3 AND reason > 0;
             CREATE INDEX records_flight ON records (fence, id) WHERE state = 4 AND fence IS NOT NULL;
             CREATE INDEX records_flight_origin ON records (queue, origin) WHERE state = 4 AND origin IS NOT NULL;
             CREATE INDEX records_dead ON records (queue, id) WHERE state = 5;
             CREATE INDEX records_expires ON records (queue, expires) WHERE expires IS NOT NULL AND state < 4;
-            CREATE INDEX records_unique_key ON records (queue, unique_key, id) WHERE unique_key IS NOT NULL AND state < 5;
+            CREATE INDEX records_unique_key ON records (queue, unique_key, id)
+              WHERE unique_key IS NOT NULL AND state < 5;
             CREATE INDEX records_tag ON records (queue, tag, id) WHERE tag IS NOT NULL;
 
             CREATE TABLE senders (
@@ -83,7 +85,7 @@
               lease_until timestamptz NOT NULL,
               is_idle boolean NOT NULL DEFAULT false
             ) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
-            COMMENT ON TABLE senders IS 'Programs that deliver. Each one renews its lease; what a silent one has in flight is taken over.';
+            COMMENT ON TABLE senders IS 'Programs that deliver. Others take over from one whose lease has run out.';
 
             CREATE TABLE origins (
               queue text COLLATE "C" NOT NULL,
@@ -93,7 +95,7 @@
               refilled timestamptz,
               PRIMARY KEY (queue, origin)
             ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-            COMMENT ON TABLE origins IS 'What all senders know of an origin: until when it rests, and its bucket of tokens.';
+            COMMENT ON TABLE origins IS 'Until when an origin rests, and its bucket of tokens.';
 
             CREATE TABLE lanes (
               queue text COLLATE "C" NOT NULL,
@@ -109,7 +111,7 @@
               lane text COLLATE "C" NOT NULL)
               WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
             CREATE INDEX vacancies_queue ON vacancies (queue, id);
-            COMMENT ON TABLE vacancies IS 'Lanes that may have records and no head. A lane can be listed several times.';
+            COMMENT ON TABLE vacancies IS 'Lanes that may have records and no head, some of them several times.';
 
             CREATE TABLE outcomes (
               id bigint PRIMARY KEY,
@@ -133,8 +135,8 @@
               extract(epoch FROM added)::float8 AS added,
               extract(epoch FROM not_before)::float8 AS not_before,
               extract(epoch FROM expires)::float8 AS expires,
-              attempts, refusals, failure, ending, body_size, revision, message, method, url, headers, timeout, constraints,
-              user_info, idempotency_key, origin, body, queue, state AS stored_state
+              attempts, refusals, failure, ending, body_size, revision, message, method, url, headers, timeout,
+              constraints, user_info, idempotency_key, origin, body, queue, state AS stored_state
             FROM records;
             """#
     }
