@@ -1,4 +1,4 @@
-/// Why a transport does not meet an expectation. One sentence says what was found and what was expected.
+/// Why a transport does not meet an expectation, or a store does not keep a promise. One sentence says what was found and what was expected.
 public struct ConformanceFailure: Error, Hashable, CustomStringConvertible {
     /// The sentence.
     public let description: String

@@ -3,7 +3,7 @@ import Testing
 
 @testable import OfflineRequests
 
-/// Claims of stores, without a dispatcher.
+/// Claims of SQLite's stores, without a dispatcher. ``ConformanceTests`` has what all stores promise.
 @Suite(.timeLimit(.minutes(10))) struct ClaimingTests {
     /// All records that a test adds are being delivered once they are in flight.
     private static let request = ClaimRequest(
@@ -103,19 +103,6 @@ import Testing
         await second.close()
     }
 
-    @Test func `One origin does not get all places`() async throws {
-        let fixture = try Fixture()
-        let store = try await store(fixture)
-        for lane in 0..<6 { _ = try await add("\(lane)", to: store) }
-        let other = try await add("other", host: "b.example", to: store)
-        let first = try #require(claimed(try await store.claim(Self.request)))
-        #expect(first.ids.count == 4 && first.ids.last == other)
-        var request = Self.request
-        request.placesTaken = ["https://a.example:": 3]
-        #expect(claimed(try await store.claim(request)) == nil)
-        await store.close()
-    }
-
     @Test func `Any number of lanes of an origin without a place hides no other origin`() async throws {
         let fixture = try Fixture()
         let store = try await store(fixture)
@@ -166,21 +153,6 @@ import Testing
         await store.close()
     }
 
-    @Test func `Messages that wait for a handler are claimed by a process that has it`() async throws {
-        let fixture = try Fixture()
-        let (without, with) = (try await store(fixture), try await store(fixture))
-        let id = try await add("a", host: nil, to: without)
-        #expect(claimed(try await without.claim(Self.request)) == nil)
-        #expect(try await without.counts().waiting == 1)
-        var request = Self.request
-        request.handlers = ["other"]
-        #expect(claimed(try await with.claim(request)) == nil)
-        request.handlers = ["m", "other"]
-        #expect(claimed(try await with.claim(request))?.ids == [id])
-        await without.close()
-        await with.close()
-    }
-
     @Test func `A clock that was set back does not lengthen a backoff`() async throws {
         let fixture = try Fixture()
         let error = Locked(0.0)
@@ -198,42 +170,6 @@ import Testing
         #expect(try await store.endWaits(longerThan: longest) == 1)
         #expect(claimed(try await store.claim(Self.request))?.ids == [id])
         #expect(try await store.record(early)?.state == .waiting(until: Fixture.epoch + 86_400, .notBefore))
-        await store.close()
-    }
-
-    @Test func `A record whose short wait was ended early is in flight`() async throws {
-        let fixture = try Fixture()
-        let store = try await store(fixture)
-        let id = try await add("a", to: store)
-        let lease = try #require(claimed(try await store.claim(Self.request))).lease
-        let wait = FailureNote(attempts: 1, refusals: 0, failure: "", delay: .seconds(4), reason: .network)
-        try await store.note(wait, of: id, under: lease)
-        fixture.clock.advance(by: .seconds(1))
-        #expect(try await store.record(id)?.state == .waiting(until: Fixture.epoch + 4, .network))
-        #expect(try await store.maySend(id, under: lease))
-        #expect(try await store.record(id)?.state == .inFlight)
-        #expect(try await store.counts().inFlight == 1)
-        await store.close()
-    }
-
-    @Test func `Only records up to an id are removed`() async throws {
-        let fixture = try Fixture()
-        let store = try await store(fixture)
-        let first = try await add("a", to: store)
-        let second = try await add("b", to: store)
-        #expect(try await store.lastID() == second)
-        #expect(try await store.remove(.all, upTo: first, limit: 10) == [first])
-        await store.close()
-    }
-
-    @Test func `What is in flight without a delivery is claimed again beside a delivery`() async throws {
-        let fixture = try Fixture()
-        let store = try await store(fixture)
-        let (first, second) = (try await add("a", to: store), try await add("b", to: store))
-        #expect(claimed(try await store.claim(Self.request))?.ids == [first, second])
-        var request = Self.request
-        request.delivering = [second]
-        #expect(claimed(try await store.claim(request))?.ids == [first])
         await store.close()
     }
 

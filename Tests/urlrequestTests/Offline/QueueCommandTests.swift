@@ -38,6 +38,19 @@
             try FileManager.default.removeItem(atPath: directory)
         }
 
+        @Test func `A paused lane is sent after its resumption`() async throws {
+            let server = try await LoopbackServer.start { _ in .empty(204) }
+            let directory = directory()
+            _ = try await queue("add", server.url("/a").absoluteString, "--lane", "l", in: directory)
+            #expect(try await queue("pause", "--lane", "l", in: directory).status == 0)
+            #expect(try await queue("pause", "--lane", "l", in: directory).status == 1)
+            #expect(try await queue("list", in: directory).lines.first?.hasPrefix("1 paused 0 l GET ") == true)
+            #expect(try await queue("resume", "--lane", "l", in: directory).status == 0)
+            #expect(try await queue("resume", "--lane", "l", in: directory).status == 1)
+            #expect(try await queue("run", "--drain", in: directory).lines == ["1 delivered 204"])
+            try FileManager.default.removeItem(atPath: directory)
+        }
+
         @Test func `Lines say lane, key and times, and their ids come in the order of the input`() async throws {
             let directory = directory()
             let tool = try RunningTool(["queue", "add", "--input", "-", "--queue", "q", "--directory", directory])
