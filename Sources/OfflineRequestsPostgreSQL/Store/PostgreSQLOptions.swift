@@ -33,6 +33,9 @@
         /// `~/.pgpass`, `PGSSLMODE` and the others. A time limit of 10 s for a connection holds unless they or the address
         /// name one. No password is shown in errors or logs.
         ///
+        /// A call in a Task that is cancelled throws `CancellationError` at once. What it has begun may still have its effect:
+        /// a request can be added nevertheless.
+        ///
         /// Opening throws ``OfflineQueueError``: ``OfflineQueueError/Code/newerSchema`` if this program is too old for the
         /// schema, and ``OfflineQueueError/Code/storeFailed`` if the database cannot be reached or the schema is missing.
         ///

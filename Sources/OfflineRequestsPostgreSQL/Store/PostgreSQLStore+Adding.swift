@@ -64,7 +64,11 @@
                         bounds.count.map { .int64(Int64($0)) } ?? .null, bounds.bytes.map { .int64($0) } ?? .null,
                         .bool(bounds.policy == .dropOldest), .double(retention),
                     ]
-                let rows = try await commit(values, over: pool)
+                let rows = try await pool.commit { [values] connection in
+                    let rows = try connection.run(addRecords, values)
+                    // There is a row for each record.
+                    return PostgreSQLPool.Change(transaction: rows.first?.integer(4) ?? 0, value: rows)
+                }
                 var results = results(of: rows, count: additions.reduce(0) { $0 + $1.rows.count })[...]
                 return additions.map { addition in
                     defer { results = results.dropFirst(addition.rows.count) }
@@ -80,73 +84,6 @@
                 return results
             } catch {
                 return additions.map { _ in .failure(error) }
-            }
-        }
-
-        // MARK: The commit
-
-        /// How a transaction ended.
-        private enum End: Sendable {
-            case committed(PostgreSQLRows)
-            /// The answer to its COMMIT was lost. The transaction has this number.
-            case unknown(Int64, PostgreSQLRows, PostgreSQLError)
-        }
-
-        /// Adds in a transaction. If the answer to its COMMIT is lost, the database is asked what became of it.
-        private static func commit(_ values: [PostgreSQLValue], over pool: PostgreSQLPool) async throws
-            -> PostgreSQLRows
-        {
-            while true {
-                let end = try await pool.run(.once) { connection -> End in
-                    var read: (number: Int64, rows: PostgreSQLRows)?
-                    do {
-                        let rows = try connection.transaction {
-                            let rows = try connection.run(addRecords, values)
-                            // There is a row for each record.
-                            read = rows.first.flatMap { $0.integer(4) }.map { ($0, rows) }
-                            return rows
-                        }
-                        return .committed(rows)
-                    } catch let error as PostgreSQLError where error.cause == .lost(mayHaveRun: true) {
-                        guard let read else { throw error }
-                        return .unknown(read.number, read.rows, error)
-                    }
-                }
-                switch end {
-                case .committed(let rows): return rows
-                case .unknown(let number, let rows, let error):
-                    guard let isCommitted = try await isCommitted(number, over: pool) else {
-                        throw OfflineQueueError(database: error)
-                    }
-                    if isCommitted { return rows }
-                }
-            }
-        }
-
-        /// Whether a transaction was committed; `nil` if the database does not know any more.
-        private static func isCommitted(_ number: Int64, over pool: PostgreSQLPool) async throws -> Bool? {
-            while true {
-                let status: String?
-                do {
-                    status = try await pool.run(.sending) {
-                        // While it is in progress, it waits a little before it is asked again.
-                        try $0.run(
-                            """
-                            SELECT s.status, CASE WHEN s.status = 'in progress' THEN pg_sleep(0.1)::text END
-                            FROM pg_xact_status($1::text::xid8) AS s (status)
-                            """, [.text(String(UInt64(bitPattern: number)))]
-                        ).first?.text(0)
-                    }
-                } catch let error as OfflineQueueError where (error.underlying as? PostgreSQLError)?.state == "22023" {
-                    // The number is one of the future: a server that has taken over never saw the transaction.
-                    return false
-                }
-                switch status {
-                case "committed": return true
-                case "aborted": return false
-                case "in progress": continue
-                default: return nil
-                }
             }
         }
 

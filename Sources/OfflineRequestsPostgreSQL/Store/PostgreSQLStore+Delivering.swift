@@ -140,13 +140,13 @@
 
         package func pause(lane: String, because reason: LanePauseReason) async throws -> Bool {
             let reason = String(decoding: try JSONEncoder().encode(reason), as: UTF8.self)
-            return try await call(
+            return try await change(
                 "SELECT request_operations.pause_lane($1::text, $2::text, $3::text)", [.text(lane), .text(reason)]
             ) { $0.first?.bool(0) ?? false }
         }
 
         package func resume(lane: String) async throws -> Bool {
-            try await call("SELECT request_operations.resume_lane($1::text, $2::text)", [.text(lane)]) {
+            try await change("SELECT request_operations.resume_lane($1::text, $2::text)", [.text(lane)]) {
                 $0.first?.bool(0) ?? false
             }
         }

@@ -67,7 +67,7 @@
         }
 
         package func remove(_ id: OfflineRecord.ID) async throws -> Bool {
-            try await call(
+            try await change(
                 "SELECT request_operations.remove($1::text, $2::bigint[], $3::float8)",
                 [.int64s([id.rawValue]), .double(retention)]
             ) { !$0.isEmpty }
@@ -77,7 +77,7 @@
             _ filter: RecordFilter, upTo last: OfflineRecord.ID, limit: Int
         ) async throws -> [OfflineRecord.ID] {
             guard !filter.kinds.isEmpty else { return [] }
-            return try await call(
+            return try await change(
                 """
                 SELECT request_operations.remove_matching($1::text, $2::smallint[], $3::text, $4::text, $5::bigint,
                   $6::int, $7::float8)
@@ -87,7 +87,7 @@
         }
 
         package func revive(_ id: OfflineRecord.ID) async throws -> Bool {
-            try await call("SELECT request_operations.revive($1::text, $2::bigint)", [.int64(id.rawValue)]) {
+            try await change("SELECT request_operations.revive($1::text, $2::bigint)", [.int64(id.rawValue)]) {
                 $0.first?.bool(0) ?? false
             }
         }

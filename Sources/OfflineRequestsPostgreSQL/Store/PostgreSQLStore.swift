@@ -93,6 +93,22 @@
             try await pool.run(terms) { [queue] in try read($0.run(sql, [queue] + values)) }
         }
 
+        /// Calls a function whose answer says whether it changed anything. So it must not run twice.
+        ///
+        /// - Parameters:
+        ///   - sql: One statement. Its first parameter is the name of the queue.
+        ///   - values: The other parameters.
+        ///   - read: Makes the result of the rows.
+        func change<Value: Sendable>(
+            _ sql: String, _ values: [PostgreSQLValue], read: @escaping @Sendable (PostgreSQLRows) -> Value
+        ) async throws -> Value {
+            try await pool.commit(.read) { [queue] connection in
+                let number = try connection.run("SELECT pg_current_xact_id()::text::bigint").first?.integer(0)
+                return PostgreSQLPool.Change(
+                    transaction: number ?? 0, value: read(try connection.run(sql, [queue] + values)))
+            }
+        }
+
         // MARK: Bodies
 
         /// Reads a file, because bodies are parts of the rows.

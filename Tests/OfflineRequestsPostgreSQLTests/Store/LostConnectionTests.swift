@@ -45,6 +45,19 @@
             await queue.close()
         }
 
+        @Test(arguments: Moment.allCases)
+        func `What a lost connection has removed is reported as removed`(moment: Moment) async throws {
+            let disturbance = try await Disturbance(moment.rawValue, "COMMIT", "2")
+            let test = TestQueue(address: disturbance.address)
+            try await PostgreSQLSchema.migrate(TestServer.settings())
+            let store = try await test.store(options: { ($0.listens, $0.migrates) = (false, false) })
+            let id = try #require(try await store.add([newRecord("a")], bounds: OfflineBounds(), in: nil)[0].id)
+            #expect(try await store.remove(id))
+            #expect(try await !store.remove(id))
+            #expect(disturbance.cuts.count == 2)
+            await store.close()
+        }
+
         @Test func `Killed connections at random moments lose nothing`() async throws {
             let name = "killed_\(UInt32.random(in: 0 ... .max))"
             let test = TestQueue(address: "application_name=\(name)")
