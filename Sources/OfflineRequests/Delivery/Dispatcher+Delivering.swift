@@ -120,17 +120,12 @@ extension Dispatcher {
     /// Stores the end of a delivery. It tries until it succeeds, because otherwise the record would be sent again.
     private func settle(_ record: StoredRecord, as settlement: Settlement, under lease: Lease) async {
         let settlement = store.isShared ? sharing(settlement, of: record) : settlement
+        let pause = pauseReason(of: record, after: settlement)
         while !(Task.isCancelled && state.withLock { $0.isEnding }) {
             do {
-                // Nothing more of the lane may be sent once this delivery has ended.
-                if let policy = configuration.lanePause, !record.lane.isEmpty, case .dead(let reason) = settlement,
-                    let status = reason.status, policy.statuses.contains(status)
-                {
-                    _ = try await pause(record.lane, because: .status(status))
-                }
-                let result = try await store.settle(record.id, as: settlement, under: lease)
+                let result = try await store.settle(record.id, as: settlement, under: lease, pausingLane: pause)
                 if result != .removed { announce(settlement, of: record) }
-                if result == .recordedAndLanePaused { await announcePause(of: record.lane) }
+                if result == .recordedAndLanePaused { await announcePause(of: record.lane, because: pause) }
                 return
             } catch OfflineQueueError.Code.leaseLost {
                 return loseLease(lease)
@@ -143,6 +138,14 @@ extension Dispatcher {
         }
     }
 
+    /// Why a dead letter pauses its lane; `nil` if it does not.
+    private func pauseReason(of record: StoredRecord, after settlement: Settlement) -> LanePauseReason? {
+        guard let policy = configuration.lanePause, !record.lane.isEmpty, case .dead(let reason) = settlement,
+            let status = reason.status, policy.statuses.contains(status)
+        else { return nil }
+        return .status(status)
+    }
+
     /// Pauses a lane, and sends an event if it was not paused.
     func pause(_ lane: String, because reason: LanePauseReason) async throws -> Bool {
         guard try await store.pause(lane: lane, because: reason) else { return false }
@@ -150,8 +153,9 @@ extension Dispatcher {
         return true
     }
 
-    /// Sends the event of a lane that the store has paused.
-    private func announcePause(of lane: String) async {
+    /// Sends the event of a lane that the store has paused. Only the store knows since when a lane fails.
+    private func announcePause(of lane: String, because reason: LanePauseReason?) async {
+        if let reason { return events.send(.lanePaused(lane, reason)) }
         do {
             let paused = try await store.pausedLanes().first { $0.lane == lane }
             if let paused { events.send(.lanePaused(paused.lane, paused.reason)) }

@@ -41,8 +41,10 @@ package protocol OfflineStore: Sendable {
     /// pauses a named lane that fails for longer.
     ///
     /// - Throws: ``OfflineQueueError/Code/leaseLost``.
+    ///
+    /// - Parameter reason: Why the lane of the record is paused with this. `nil` if it is not.
     func settle(
-        _ id: OfflineRecord.ID, as settlement: Settlement, under lease: Lease
+        _ id: OfflineRecord.ID, as settlement: Settlement, under lease: Lease, pausingLane reason: LanePauseReason?
     ) async throws -> SettleResult
     /// Shows that the sender lives. Returns the records that are in flight under the lease.
     ///
@@ -99,6 +101,15 @@ package protocol OfflineStore: Sendable {
     func checkpoint() async throws
     /// Ends all use of the store.
     func close() async
+}
+
+extension OfflineStore {
+    /// Records the outcome of a delivery, which pauses no lane.
+    package func settle(
+        _ id: OfflineRecord.ID, as settlement: Settlement, under lease: Lease
+    ) async throws -> SettleResult {
+        try await settle(id, as: settlement, under: lease, pausingLane: nil)
+    }
 }
 
 /// The right to send, with the number that fences off earlier owners.
@@ -242,7 +253,7 @@ package enum SettleResult: Sendable, Hashable {
     /// The record was removed meanwhile. Nothing was recorded.
     case removed
     case recorded
-    /// It was recorded, and its lane is paused by it, because the lane has failed for too long.
+    /// It was recorded, and its lane is paused by it.
     case recordedAndLanePaused
 }
 

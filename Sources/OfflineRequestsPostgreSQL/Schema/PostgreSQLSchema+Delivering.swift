@@ -120,17 +120,18 @@
               RETURN result;
             END $$;
 
-            -- Makes a record a dead letter, which is a failure of its lane too (result 2).
-            CREATE FUNCTION bury(fence bigint, id bigint, reason jsonb, patience float8) RETURNS smallint
+            -- Makes a record a dead letter, which is a failure of its lane too. `pauses`: why its lane is paused with this.
+            CREATE FUNCTION bury(fence bigint, id bigint, reason jsonb, patience float8, pauses text) RETURNS smallint
             LANGUAGE plpgsql AS $$
             #variable_conflict use_column
-            DECLARE own_queue text; own_lane text;
+            DECLARE own_queue text; own_lane text; is_paused boolean := false;
             BEGIN
               UPDATE records SET attempts = attempts + 1 WHERE fence = bury.fence AND id = bury.id AND state = 4
               RETURNING queue, lane INTO own_queue, own_lane;
               IF NOT FOUND THEN RETURN late_result(bury.fence, bury.id, bury.reason::text); END IF;
               PERFORM bury_records(own_queue, ARRAY[bury.id], bury.reason);
-              RETURN CASE WHEN lane_failed(own_queue, own_lane, patience) THEN 2 ELSE 1 END;
+              IF pauses IS NOT NULL THEN is_paused := pause_lane(own_queue, own_lane, pauses); END IF;
+              RETURN CASE WHEN is_paused OR lane_failed(own_queue, own_lane, patience) THEN 2 ELSE 1 END;
             END $$;
 
             -- Records a failed attempt of a record that stays in flight. Until it is due, it is shown as waiting.

@@ -27,7 +27,7 @@
         }
 
         package func settle(
-            _ id: OfflineRecord.ID, as settlement: Settlement, under lease: Lease
+            _ id: OfflineRecord.ID, as settlement: Settlement, under lease: Lease, pausingLane pause: LanePauseReason?
         ) async throws -> SettleResult {
             let answer: SettlementAnswer
             switch settlement {
@@ -46,10 +46,10 @@
             case .dead(let given):
                 let reason = DeadLetterReason(given.kind, detail: given.detail.withoutNull, status: given.status)
                 answer = try await settle(
-                    "SELECT request_operations.bury($1::bigint, $2::bigint, $3::jsonb, $4::float8)",
+                    "SELECT request_operations.bury($1::bigint, $2::bigint, $3::jsonb, $4::float8, $5::text)",
                     [
                         .int64(lease.fence), .int64(id.rawValue), try RecordColumns.encode(reason),
-                        .optional(lanePatience?.inSeconds),
+                        .optional(lanePatience?.inSeconds), .optional(try pause.map { try RecordColumns.text(of: $0) }),
                     ])
             }
             switch answer {
@@ -139,7 +139,7 @@
         // MARK: Lanes
 
         package func pause(lane: String, because reason: LanePauseReason) async throws -> Bool {
-            let reason = String(decoding: try JSONEncoder().encode(reason), as: UTF8.self)
+            let reason = try RecordColumns.text(of: reason)
             return try await change(
                 "SELECT request_operations.pause_lane($1::text, $2::text, $3::text)", [.text(lane), .text(reason)]
             ) { $0.first?.bool(0) ?? false }

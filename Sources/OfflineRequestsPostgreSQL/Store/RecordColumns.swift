@@ -55,8 +55,11 @@
             text.flatMap { try? JSONDecoder().decode(Value.self, from: Data($0.utf8)) }
         }
 
-        static func encode(_ value: some Encodable) throws -> PostgreSQLValue {
-            .json(String(decoding: try JSONEncoder().encode(value), as: UTF8.self))
+        static func encode(_ value: some Encodable) throws -> PostgreSQLValue { .json(try text(of: value)) }
+
+        /// A value as text in JSON.
+        static func text(of value: some Encodable) throws -> String {
+            String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
         }
     }
 #endif

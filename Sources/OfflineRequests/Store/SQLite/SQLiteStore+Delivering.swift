@@ -41,7 +41,7 @@ extension SQLiteStore {
     }
 
     package func settle(
-        _ id: OfflineRecord.ID, as settlement: Settlement, under lease: Lease
+        _ id: OfflineRecord.ID, as settlement: Settlement, under lease: Lease, pausingLane reason: LanePauseReason?
     ) async throws -> SettleResult {
         let now = date()
         let (result, file) = try await writeLease { [self] connection -> (SettleResult, String?) in
@@ -68,10 +68,9 @@ extension SQLiteStore {
                 try connection.bury(id, because: reason)
             }
             try connection.releaseIfIdle(owner)
-            return try (
-                watch(record.lane, after: settlement, at: now, connection) ? .recordedAndLanePaused : .recorded,
-                settlement.isDelivery ? record.file : nil
-            )
+            let pauses = try reason.map { try connection.pause(record.lane, because: $0, at: now) } ?? false
+            let fails = try watch(record.lane, after: settlement, at: now, connection)
+            return (pauses || fails ? .recordedAndLanePaused : .recorded, settlement.isDelivery ? record.file : nil)
         }
         if let file { removeBody(file) }
         return result
