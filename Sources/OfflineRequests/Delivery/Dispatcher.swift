@@ -228,10 +228,12 @@ final class Dispatcher: Sendable {
     /// Shows that this process lives.
     private func beat() async {
         guard let lease = state.withLock({ $0.lease }) else { return }
+        // What begins while the store answers is not in the answer.
+        let begun = state.withLock { $0.records(under: lease) }
         do {
             let inFlight = try await store.beat(lease)
             // Another process has removed the others.
-            cancel(state.withLock { $0.records(under: lease) }.subtracting(inFlight))
+            cancel(begun.subtracting(inFlight))
         } catch OfflineQueueError.Code.leaseLost {
             loseLease(lease)
         } catch {

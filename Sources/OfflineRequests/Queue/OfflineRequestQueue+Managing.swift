@@ -58,7 +58,7 @@ extension OfflineRequestQueue {
         return try await record.body.payload()
     }
 
-    /// How many records there are. The cost does not depend on their number.
+    /// How many records there are. In files, the cost does not depend on their number. In PostgreSQL, it reads all records.
     ///
     /// - Throws: ``OfflineQueueError``.
     public var counts: OfflineCounts {

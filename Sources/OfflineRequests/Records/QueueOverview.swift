@@ -87,15 +87,10 @@ package struct RecordPage: Sendable {
     package var records: [OfflineRecord] = []
     /// Where the next page begins (``RecordQuery/before``). `nil` at the end of the list.
     package var next: OfflineRecord.ID?
-
-    package init(
-        records: [OfflineRecord] = [], next: OfflineRecord.ID? = nil
-    ) {
-        self.records = records
-        self.next = next
-    }
     /// How many records were looked at.
     package var looked = 0
+
+    package init() {}
 }
 
 extension OfflineRecord {

@@ -14,8 +14,8 @@
             abstract: "Keeps requests on disk until they are delivered.",
             discussion: """
                 A queue outlives its processes. Any number of them may add to it. One at a time sends, or all of them if the \
-                queue is in PostgreSQL (--database). Each request is delivered at least once, with an Idempotency-Key that stays the same, so a server that honours the key \
-                acts on it once.
+                queue is in PostgreSQL (--database). Each request is delivered at least once, with an Idempotency-Key that \
+                stays the same. So a server that honours the key acts on it once.
                 """,
             subcommands: [
                 QueueAddCommand.self, QueueListCommand.self, QueueShowCommand.self, QueueRunCommand.self,
@@ -75,18 +75,18 @@
         }
 
         /// The database that an option names.
-        ///
-        /// - Parameter migrates: Whether the schema is made or brought to the present version.
-        static func storage(_ database: String, migrates: Bool = false) throws -> OfflineStorage {
+        private static func storage(_ database: String) throws -> OfflineStorage {
             #if PostgreSQL
-                var options = PostgreSQLOptions()
-                options.migrates = migrates
-                return .postgreSQL(database, options: options)
+                return .postgreSQL(database)
             #else
-                throw UnusableInput(
-                    "this urlrequest was built without the trait PostgreSQL: use --traits CommandLineTool,PostgreSQL")
+                throw missingTrait
             #endif
         }
+
+        #if !PostgreSQL
+            static let missingTrait = UnusableInput(
+                "this urlrequest was built without the trait PostgreSQL: use --traits CommandLineTool,PostgreSQL")
+        #endif
 
         /// Opens the queue, does something with it, and closes it. Errors of the queue and what it recovers are printed.
         func use(_ body: (OfflineRequestQueue) async throws -> Void) async throws {

@@ -77,7 +77,7 @@
     /// The command `urlrequest queue stats`.
     struct QueueStatsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "stats", abstract: "Prints how many requests a queue holds, as JSON.",
+            commandName: "stats", abstract: "Prints how many requests a queue holds, and its paused lanes, as JSON.",
             discussion: QueueArguments.lookStatuses)
 
         @OptionGroup var queue: QueueArguments
@@ -85,12 +85,26 @@
         func run() async throws {
             try await queue.use { queue in
                 let counts = try await queue.counts
+                let lanes = try JSONEncoder().encode(try await queue.pausedLanes.map(PausedLine.init))
                 try StandardOutput.print(
                     """
                     {"pending":\(counts.pending),"waiting":\(counts.waiting),"inFlight":\(counts.inFlight),\
-                    "dead":\(counts.dead),"bytes":\(counts.bytes)}
+                    "dead":\(counts.dead),"bytes":\(counts.bytes),"pausedLanes":\(String(decoding: lanes, as: UTF8.self))}
                     """)
             }
+        }
+    }
+
+    /// A paused lane as `stats` prints it.
+    private struct PausedLine: Encodable {
+        let lane: String?
+        let reason: String
+        let since: String
+
+        init(_ paused: PausedLane) {
+            lane = paused.lane
+            reason = "\(paused.reason)"
+            since = paused.since.formatted(.iso8601)
         }
     }
 

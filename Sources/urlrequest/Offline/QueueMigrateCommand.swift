@@ -3,6 +3,10 @@
     import OfflineRequests
     import RequestOperations
 
+    #if PostgreSQL
+        import OfflineRequestsPostgreSQL
+    #endif
+
     /// The command `urlrequest queue migrate`.
     struct QueueMigrateCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -15,16 +19,16 @@
                 Exit status: 0 the schema has this version; 2 an argument could not be used, or the database refused.
                 """)
 
-        @Option(help: "The PostgreSQL database: a URL or a connection string of libpq.")
+        @Option(help: "The PostgreSQL database: a URL or a connection string of libpq. (needs the trait PostgreSQL)")
         var database: String
 
         func run() async throws {
             do {
-                var configuration = OfflineConfiguration()
-                configuration.startsPaused = true
-                let queue = try await OfflineRequestQueue.open(
-                    store: try QueueArguments.storage(database, migrates: true), configuration: configuration)
-                await queue.close()
+                #if PostgreSQL
+                    try await PostgreSQLSchema.migrate(PostgreSQLSettings(try PostgreSQLAddress(database)))
+                #else
+                    throw QueueArguments.missingTrait
+                #endif
             } catch {
                 TerminalScreen().print("urlrequest: the database cannot be migrated: \(errorText(error))\n")
                 throw ExitCode(ExitStatus.unusable)
