@@ -26,7 +26,7 @@ extension OfflineStoreConformance {
                 try expect("The record", try await store.record(id)?.id, is: nil)
                 try expect("The outcome", try await store.outcome(of: id), is: .delivered(status: status))
             }
-            try expect("The counts", try await store.counts(), is: OfflineCounts())
+            try expect("The counts", try await store.counts(), are: OfflineCounts())
         },
         OfflineStoreConformance("A record that failed waits, and holds up its lane") { bench in
             let store = try await bench.store()
@@ -35,9 +35,9 @@ extension OfflineStoreConformance {
             _ = try await sender.claim()
             let note = FailureNote.failure(attempts: 3)
             try expect("The result", try await sender.settle(ids[0], as: .waits(note)), is: .recorded)
-            try expect("The claimed records", try await sender.claimIDs(), is: [])
+            try expect("The claimed records", try await sender.claimIDs(), are: [])
             let found = try await store.existing(ids[0])
-            try expect("The attempts", [found.attempts, found.refusals], is: [3, 3])
+            try expect("The attempts", [found.attempts, found.refusals], are: [3, 3])
             try expect("The failure", found.lastFailure, is: note.failure)
             guard case .waiting(let until?, .backoff) = found.state else {
                 throw ConformanceFailure("The state of the record is \(found.state).")
@@ -54,8 +54,8 @@ extension OfflineStoreConformance {
             _ = try await sender.claim()
             try await sender.settle(ids[0], as: .waits(.failure(delay: .milliseconds(100))))
             try await bench.pass(.milliseconds(200))
-            try expect("The claimed records", try await sender.claimIDs(), is: [ids[0]])
-            try expect("The attempts", try await store.existing(ids[0]).attempts, is: 1)
+            try expect("The claimed records", try await sender.claimIDs(), are: [ids[0]])
+            try expect("The attempts", try await store.existing(ids[0]).attempts, are: 1)
             // Without a delay it is due at once.
             try await sender.settle(ids[0], as: .waits(.failure(attempts: 2, delay: .zero)))
             try expect("The order of the lane", try await sender.deliverAll(), is: ids)
@@ -72,12 +72,12 @@ extension OfflineStoreConformance {
                 let id = reason.status == nil ? ids[1] : ids[0]
                 try expect("The result", try await sender.settle(id, as: .dead(reason)), is: .recorded)
                 try await store.expectState(of: id, is: .dead(reason))
-                try expect("The attempts", try await store.existing(id).attempts, is: 1)
+                try expect("The attempts", try await store.existing(id).attempts, are: 1)
                 if reason.status != nil {
                     try expect("The next record", try await sender.claimIDs(), is: [ids[1]])
                 }
             }
-            try expect("The claimed records", try await sender.claimIDs(), is: [])
+            try expect("The claimed records", try await sender.claimIDs(), are: [])
         },
         OfflineStoreConformance("A record that was removed in flight keeps that outcome") { bench in
             let store = try await bench.store()
@@ -106,9 +106,9 @@ extension OfflineStoreConformance {
             guard case .waiting(.some, .network) = found.state, found.attempts == 1 else {
                 throw ConformanceFailure("After \(found.attempts) attempts, it is shown as \(found.state).")
             }
-            try expect("The waiting records", try await store.counts().waiting, is: 1)
-            try expect("The records in flight", try await store.beat(sender.lease), is: [id])
-            try expect("The claimed records", try await sender.claimIDs(), is: [])
+            try expect("The waiting records", try await store.counts().waiting, are: 1)
+            try expect("The records in flight", try await store.beat(sender.lease), are: [id])
+            try expect("The claimed records", try await sender.claimIDs(), are: [])
             try expect(try await store.maySend(id, under: sender.lease), "It may not be sent again.")
             try await store.expectState(of: id, is: .inFlight)
             try await sender.deliver(id)
@@ -121,7 +121,7 @@ extension OfflineStoreConformance {
             _ = try await store.remove(ids[0])
             try expect(try await !store.maySend(ids[0], under: sender.lease), "It may be sent.")
             try expect(try await store.maySend(ids[1], under: sender.lease), "The other one may not be sent.")
-            try expect("The records in flight", try await store.beat(sender.lease), is: [ids[1]])
+            try expect("The records in flight", try await store.beat(sender.lease), are: [ids[1]])
         },
     ]
 
@@ -130,7 +130,7 @@ extension OfflineStoreConformance {
             let (store, other) = (try await bench.store(), try await bench.store())
             var (sender, successor) = (StoreSender(store), StoreSender(other))
             let ids = try await store.addNew(.request(), .request())
-            try expect("The claimed records", try await sender.claimIDs(), is: [ids[0]])
+            try expect("The claimed records", try await sender.claimIDs(), are: [ids[0]])
             try await store.release(sender.lease)
             try await store.expectState(of: ids[0], is: .pending)
             try expect("The order of the lane", try await successor.deliverAll(), is: ids)
@@ -141,7 +141,7 @@ extension OfflineStoreConformance {
             let id = try await store.addNew(.request())[0]
             _ = try await sender.claim()
             try await store.release(sender.lease)
-            try expect("The records of the successor", try await successor.claimIDs(), is: [id])
+            try expect("The records of the successor", try await successor.claimIDs(), are: [id])
             for settlement in [
                 Settlement.delivered(status: 204), .waits(.failure()), .dead(DeadLetterReason(.rejected, detail: "no")),
             ] {
@@ -150,7 +150,7 @@ extension OfflineStoreConformance {
             try expect(try await !store.maySend(id, under: sender.lease), "It may be sent under the old lease.")
             try await expect(.leaseLost) { try await store.beat(sender.lease) }
             try await store.expectState(of: id, is: .inFlight)
-            try expect("The attempts", try await store.existing(id).attempts, is: 0)
+            try expect("The attempts", try await store.existing(id).attempts, are: 0)
             try expect("The result", try await successor.deliver(id), is: .recorded)
         },
         OfflineStoreConformance("A silent sender is replaced after its lease") { bench in
@@ -166,7 +166,7 @@ extension OfflineStoreConformance {
                     claimed = records.map(\.id)
                 }
             }
-            try expect("The records of the successor", claimed, is: [ids[0]])
+            try expect("The records of the successor", claimed, are: [ids[0]])
             try await expect(.leaseLost) {
                 try await store.settle(ids[0], as: .delivered(status: 204), under: sender.lease)
             }
@@ -179,7 +179,7 @@ extension OfflineStoreConformance {
             _ = try await sender.claim { $0.leaseDuration = .seconds(2) }
             for _ in 0..<15 {
                 try await bench.pass(.milliseconds(200))
-                try expect("The records in flight", try await store.beat(sender.lease), is: [id])
+                try expect("The records in flight", try await store.beat(sender.lease), are: [id])
                 if case .claimed = try await rival.claimOnce().answer {
                     throw ConformanceFailure("Another store has claimed a record in flight.")
                 }
@@ -198,7 +198,7 @@ extension OfflineStoreConformance {
                 claimed = try await sender.claimIDs()
                 _ = try await store.beat(sender.lease)
             }
-            try expect("The records that are claimed again", claimed, is: [ids[1]])
+            try expect("The records that are claimed again", claimed, are: [ids[1]])
             try await store.expectState(of: ids[0], is: .inFlight)
         },
         OfflineStoreConformance("One store sends, or each record is claimed by one of them") { bench in
@@ -206,17 +206,17 @@ extension OfflineStoreConformance {
             var senders = stores.map(StoreSender.init)
             let ids = try await stores[0].addNew((0..<8).map { .request(lane: "\($0)") })
             let first = try await senders[0].claimIDs { $0.limit = 4 }
-            try expect("The records of the first store", first, is: Array(ids[..<4]))
+            try expect("The records of the first store", first, are: Array(ids[..<4]))
             guard bench.isShared else {
                 guard case .held = try await senders[1].claimOnce().answer else {
                     throw ConformanceFailure("The second store sends beside the first one.")
                 }
                 return
             }
-            try expect("The records of the second store", try await senders[1].claimIDs(), is: Array(ids[4...]))
+            try expect("The records of the second store", try await senders[1].claimIDs(), are: Array(ids[4...]))
             for index in 0..<2 {
                 let beats = try await stores[index].beat(senders[index].lease)
-                try expect("The records in flight", beats, is: senders[index].delivering)
+                try expect("The records in flight", beats, are: senders[index].delivering)
             }
         },
         OfflineStoreConformance("A shared store applies the bound of an origin to all senders") { bench in
@@ -241,7 +241,7 @@ extension OfflineStoreConformance {
             var note = FailureNote.failure(.retryAfter)
             note.originRests = .seconds(3600)
             try await senders[0].settle(ids[0], as: .waits(note))
-            try expect("The records of the second store", try await senders[1].claimIDs(), is: [other])
+            try expect("The records of the second store", try await senders[1].claimIDs(), are: [other])
         },
     ]
 
@@ -254,7 +254,7 @@ extension OfflineStoreConformance {
             _ = try await sender.claim()
             for (id, reason) in zip(ids, reasons) { try await sender.settle(id, as: .waits(.failure(reason))) }
             try expect("The number of waits", try await store.wake(.network), is: 2)
-            try expect("The claimed records", Set(try await sender.claimIDs()), is: [ids[0], ids[3]])
+            try expect("The claimed records", Set(try await sender.claimIDs()), are: [ids[0], ids[3]])
             try expect("The number of further waits", try await store.wake(.network), is: 0)
         },
         OfflineStoreConformance("A success at an origin ends so many waits for it as are asked for") { bench in
@@ -272,7 +272,7 @@ extension OfflineStoreConformance {
             try expect("The number of claimed records", first.count, is: 2)
             try expect(
                 "The number of further waits", try await store.wake(.origin("https://a.example:", limit: 9)), is: 1)
-            try expect("The claimed records", Set(first + (try await sender.claimIDs())), is: Set(ids[..<3]))
+            try expect("The claimed records", Set(first + (try await sender.claimIDs())), are: Set(ids[..<3]))
         },
         OfflineStoreConformance("The origins that records wait for are known, each once") { bench in
             let store = try await bench.store()
@@ -285,7 +285,7 @@ extension OfflineStoreConformance {
             _ = try await sender.claim { $0.limit = 4 }
             for (id, host) in zip(ids, hosts) { try await sender.settle(id, as: .waits(.failure(host.1))) }
             let found = try await store.waitingOrigins(limit: 10)
-            try expect("The origins", found.sorted(), is: ["https://a.example:", "https://b.example:"])
+            try expect("The origins", found.sorted(), are: ["https://a.example:", "https://b.example:"])
             try expect("The number of origins", try await store.waitingOrigins(limit: 1).count, is: 1)
         },
         OfflineStoreConformance("Only a wait after a failure can be too long") { bench in
@@ -298,7 +298,7 @@ extension OfflineStoreConformance {
             try await sender.settle(ids[1], as: .waits(.failure(delay: .seconds(60))))
             let longest = LongestWaits(backoff: .constant(.seconds(3600)), retryAfter: .seconds(3600))
             try expect("The number of waits", try await store.endWaits(longerThan: longest), is: 1)
-            try expect("The claimed records", try await sender.claimIDs(), is: [ids[0]])
+            try expect("The claimed records", try await sender.claimIDs(), are: [ids[0]])
             guard case .waiting(.some, .notBefore) = try await store.existing(early).state else {
                 throw ConformanceFailure("A record does not wait for its earliest time any more.")
             }

@@ -10,11 +10,11 @@ extension OfflineStoreConformance {
             var sender = StoreSender(store)
             let ids = try await store.addNew(.request(), .request(), .request(lane: "other"))
             try expect(try await other.pause(lane: "l", because: .requested), "The lane could not be paused.")
-            try expect("The claimed records", try await sender.claimIDs { $0.limit = 1 }, is: [ids[2]])
+            try expect("The claimed records", try await sender.claimIDs { $0.limit = 1 }, are: [ids[2]])
             try await store.expectState(of: ids[0], is: paused)
             try await store.expectState(of: ids[1], is: .pending)
             let later = try await store.addNew(.request())
-            try expect("The claimed records", try await sender.claimIDs(), is: [])
+            try expect("The claimed records", try await sender.claimIDs(), are: [])
             try expect(try await other.resume(lane: "l"), "The lane could not be resumed.")
             try await store.expectState(of: ids[0], is: .pending)
             try expect("The order of the lane", try await sender.deliverAll(), is: [ids[0], ids[1]] + later)
@@ -30,8 +30,8 @@ extension OfflineStoreConformance {
                 try expect(try await !store.pause(lane: lane, because: .requested), "The lane was paused twice.")
             }
             let found = try await other.pausedLanes()
-            try expect("The lanes", found.map(\.lane), is: [nil, "a", "b 'x'"])
-            try expect("The reasons", found.map(\.reason), is: reasons.map(\.1))
+            try expect("The lanes", found.map(\.lane), are: [nil, "a", "b 'x'"])
+            try expect("The reasons", found.map(\.reason), are: reasons.map(\.1))
             for lane in found {
                 let age = bench.date(in: 0).timeIntervalSince(lane.since)
                 try expect(abs(age) < 60, "A lane was paused \(age) s ago.")
@@ -40,7 +40,7 @@ extension OfflineStoreConformance {
                 try expect(try await other.resume(lane: lane), "The lane could not be resumed.")
                 try expect(try await !store.resume(lane: lane), "The lane was resumed twice.")
             }
-            try expect("The lanes", try await store.pausedLanes(), is: [])
+            try expect("The lanes", try await store.pausedLanes(), are: [])
         },
         OfflineStoreConformance("A record in flight ends in a paused lane, and the next one stays") { bench in
             let store = try await bench.store()
@@ -50,7 +50,7 @@ extension OfflineStoreConformance {
             _ = try await store.pause(lane: "l", because: .requested)
             try expect(try await store.maySend(ids[0], under: sender.lease), "The attempt may not be made.")
             try expect("The result", try await sender.deliver(ids[0]), is: .recorded)
-            try expect("The claimed records", try await sender.claimIDs(), is: [])
+            try expect("The claimed records", try await sender.claimIDs(), are: [])
             try await store.expectState(of: ids[1], is: paused)
         },
         OfflineStoreConformance("A wait that ends in a paused lane goes on until the lane is resumed") { bench in
@@ -60,10 +60,10 @@ extension OfflineStoreConformance {
             _ = try await sender.claim()
             _ = try await store.pause(lane: "l", because: .requested)
             try await sender.settle(id, as: .waits(.failure(delay: .zero)))
-            try expect("The claimed records", try await sender.claimIDs(), is: [])
+            try expect("The claimed records", try await sender.claimIDs(), are: [])
             try await store.expectState(of: id, is: paused)
             _ = try await store.resume(lane: "l")
-            try expect("The claimed records", try await sender.claimIDs(), is: [id])
+            try expect("The claimed records", try await sender.claimIDs(), are: [id])
         },
         OfflineStoreConformance("A pause and a resumption keep a wait for a time") { bench in
             let store = try await bench.store()
@@ -73,7 +73,7 @@ extension OfflineStoreConformance {
             _ = try await store.pause(lane: "l", because: .requested)
             _ = try await sender.claim()
             _ = try await store.resume(lane: "l")
-            try expect("The claimed records", try await sender.claimIDs(), is: [])
+            try expect("The claimed records", try await sender.claimIDs(), are: [])
             guard case .waiting(.some, .notBefore) = try await store.existing(id).state else {
                 throw ConformanceFailure("The record does not wait for its earliest time any more.")
             }
@@ -86,17 +86,18 @@ extension OfflineStoreConformance {
             _ = try await sender.claim()
             _ = try await store.remove(old)
             let id = try await store.addNew(.request())[0]
-            try expect("The claimed records", try await sender.claimIDs(), is: [])
+            try expect("The claimed records", try await sender.claimIDs(), are: [])
             try await store.expectState(of: id, is: paused)
         },
         OfflineStoreConformance("Paused lanes take no places of others, however many they are") { bench in
             let store = try await bench.store()
             var sender = StoreSender(store)
             let lanes = (0..<30).map { "\($0)" }
-            try await store.addNew(lanes.map { .request(lane: $0) })
             for lane in lanes { _ = try await store.pause(lane: lane, because: .requested) }
+            try await store.addNew(lanes.map { .request(lane: $0) })
             let id = try await store.addNew(.request(lane: "other"))[0]
-            try expect("The claimed records", try await sender.claimIDs { ($0.limit, $0.perOrigin) = (1, 1) }, is: [id])
+            try expect(
+                "The claimed records", try await sender.claimIDs { ($0.limit, $0.perOrigin) = (1, 1) }, are: [id])
         },
         OfflineStoreConformance("A lane that fails for too long is paused") { bench in
             let store = try await bench.store { $0.lanePatience = .milliseconds(200) }
@@ -115,7 +116,7 @@ extension OfflineStoreConformance {
             }
             let delay = since.timeIntervalSince(start)
             try expect(abs(delay) < 60, "The lane is said to fail since \(delay) s after its first failure.")
-            try expect("The claimed records", try await sender.claimIDs(), is: [])
+            try expect("The claimed records", try await sender.claimIDs(), are: [])
             _ = try await store.resume(lane: "l")
             // The time begins anew.
             _ = try await sender.claim()
@@ -145,7 +146,7 @@ extension OfflineStoreConformance {
             try await bench.pass(.milliseconds(400))
             _ = try await sender.claim()
             try expect("The second result", try await sender.settle(ids[1], as: dead), is: .recordedAndLanePaused)
-            try expect("The claimed records", try await sender.claimIDs(), is: [])
+            try expect("The claimed records", try await sender.claimIDs(), are: [])
         },
         OfflineStoreConformance("Nothing is paused for failing without a limit, or without the name of a lane") {
             bench in
@@ -154,13 +155,13 @@ extension OfflineStoreConformance {
                 var sender = StoreSender(store)
                 let id = try await store.addNew(.request(lane: lane))[0]
                 for attempts in 1...2 {
-                    try expect("The claimed records", try await sender.claimIDs(), is: [id])
+                    try expect("The claimed records", try await sender.claimIDs(), are: [id])
                     let note = FailureNote.failure(attempts: attempts, delay: .zero)
                     try expect("The result", try await sender.settle(id, as: .waits(note)), is: .recorded)
                     try await bench.pass(.milliseconds(200))
                 }
                 _ = try await store.remove(id)
-                try expect("The paused lanes", try await store.pausedLanes(), is: [])
+                try expect("The paused lanes", try await store.pausedLanes(), are: [])
             }
         },
     ]

@@ -19,11 +19,11 @@ extension OfflineStoreConformance {
     static let looking: [OfflineStoreConformance] = [
         OfflineStoreConformance("The counts are right") { bench in
             let store = try await bench.store()
-            try expect("The counts of nothing", try await store.counts(), is: OfflineCounts())
+            try expect("The counts of nothing", try await store.counts(), are: OfflineCounts())
             _ = try await mixed(store)
             var counts = OfflineCounts()
             (counts.pending, counts.waiting, counts.inFlight, counts.dead, counts.bytes) = (1, 1, 1, 1, 16)
-            try expect("The counts", try await store.counts(), is: counts)
+            try expect("The counts", try await store.counts(), are: counts)
         },
         OfflineStoreConformance("A page has the records of a filter, in the order of their ids") { bench in
             let store = try await bench.store()
@@ -34,14 +34,14 @@ extension OfflineStoreConformance {
                 try await store.records(filter, after: id, limit: limit).map(\.id)
             }
             for kind in RecordFilter.Kind.allCases {
-                try expect("The \(kind) records", try await find(RecordFilter([kind])), is: [ids[kind.rawValue]])
+                try expect("The \(kind) records", try await find(RecordFilter([kind])), are: [ids[kind.rawValue]])
             }
-            try expect("The first records", try await find(.all, limit: 2), is: [ids[3], ids[1]])
-            try expect("The records after those", try await find(.all, after: ids[1]), is: [ids[2], ids[0]])
-            try expect("The records of a lane", try await find(RecordFilter(lane: "flight")), is: [ids[2], ids[0]])
-            try expect("The records with a tag", try await find(RecordFilter(tag: "t")), is: [ids[3], ids[2]])
-            try expect("The records of no kind", try await find(RecordFilter([])), is: [])
-            try expect("The records of no lane", try await find(RecordFilter(lane: "")), is: [])
+            try expect("The first records", try await find(.all, limit: 2), are: [ids[3], ids[1]])
+            try expect("The records after those", try await find(.all, after: ids[1]), are: [ids[2], ids[0]])
+            try expect("The records of a lane", try await find(RecordFilter(lane: "flight")), are: [ids[2], ids[0]])
+            try expect("The records with a tag", try await find(RecordFilter(tag: "t")), are: [ids[3], ids[2]])
+            try expect("The records of no kind", try await find(RecordFilter([])), are: [])
+            try expect("The records of no lane", try await find(RecordFilter(lane: "")), are: [])
         },
         OfflineStoreConformance("A page for people has the newest records first") { bench in
             let store = try await bench.store()
@@ -50,12 +50,12 @@ extension OfflineStoreConformance {
             func find(_ query: RecordQuery) async throws -> [OfflineRecord.ID] {
                 try await store.page(query).records.map(\.id)
             }
-            try expect("The records", try await find(RecordQuery()), is: order)
-            try expect("The records with a text", try await find(RecordQuery(text: "needle")), is: [ids[0]])
-            try expect("The records with a key", try await find(RecordQuery(text: "A KEY")), is: [ids[0]])
+            try expect("The records", try await find(RecordQuery()), are: order)
+            try expect("The records with a text", try await find(RecordQuery(text: "needle")), are: [ids[0]])
+            try expect("The records with a key", try await find(RecordQuery(text: "A KEY")), are: [ids[0]])
             try expect("The record with an id", try await find(RecordQuery(text: "#\(ids[1])")), is: [ids[1]])
-            try expect("The records of a host", try await find(RecordQuery(host: "https://b.example")), is: [ids[3]])
-            try expect("The dead letters", try await find(RecordQuery(RecordFilter([.dead]))), is: [ids[3]])
+            try expect("The records of a host", try await find(RecordQuery(host: "https://b.example")), are: [ids[3]])
+            try expect("The dead letters", try await find(RecordQuery(RecordFilter([.dead]))), are: [ids[3]])
             var (query, found) = (RecordQuery(), [OfflineRecord.ID]())
             query.limit = 3
             for _ in 0..<3 {
@@ -64,7 +64,7 @@ extension OfflineStoreConformance {
                 query.before = page.next
                 if page.next == nil { break }
             }
-            try expect("The records of all pages", found, is: order)
+            try expect("The records of all pages", found, are: order)
         },
         OfflineStoreConformance("The overview has the lanes and hosts") { bench in
             let store = try await bench.store()
@@ -73,10 +73,10 @@ extension OfflineStoreConformance {
             let overview = try await store.overview()
             let lanes = overview.lanes.map { "\($0.name) \($0.count)" }
             let hosts = overview.hosts.map { "\($0.name) \($0.count)" }
-            try expect("The lanes", lanes, is: ["dead 1", "flight 1", "waiting 1"])
-            try expect("The hosts", hosts, is: ["https://a.example 2", "https://b.example 1"])
-            try expect("The counts", overview.counts, is: try await store.counts())
-            try expect("The deliveries", overview.total(\.delivered), is: 1)
+            try expect("The lanes", lanes, are: ["dead 1", "flight 1", "waiting 1"])
+            try expect("The hosts", hosts, are: ["https://a.example 2", "https://b.example 1"])
+            try expect("The counts", overview.counts, are: try await store.counts())
+            try expect("The deliveries", overview.total(\.delivered), are: 1)
         },
         OfflineStoreConformance("A queue is drained when only dead letters are left") { bench in
             let store = try await bench.store()
@@ -95,7 +95,7 @@ extension OfflineStoreConformance {
             let (_, ids) = try await mixed(store)
             let unknown = OfflineRecord.ID(rawValue: .max)
             try expect(
-                "The undecided records", try await store.undecided(of: ids + [unknown]), is: Set(ids[..<3]))
+                "The undecided records", try await store.undecided(of: ids + [unknown]), are: Set(ids[..<3]))
         },
         OfflineStoreConformance("What has no outcome has none") { bench in
             let store = try await bench.store()
@@ -130,7 +130,7 @@ extension OfflineStoreConformance {
                 if !isNoticed { try await bench.pass(.milliseconds(200)) }
             }
             try expect(isNoticed, "The store has not noticed the record.")
-            try expect("The claimed records", try await sender.claimIDs(), is: [id])
+            try expect("The claimed records", try await sender.claimIDs(), are: [id])
         },
         OfflineStoreConformance("A closed store refuses everything") { bench in
             let store = try await bench.store()
@@ -163,9 +163,9 @@ extension OfflineStoreConformance {
             try expect("The outcome", try await store.outcome(of: some[0]), is: .removed)
             let tag = RecordFilter(tag: "t")
             let left = Set(ids[..<2]).subtracting(some)
-            try expect("The removed records", Set(try await store.remove(tag, upTo: ids[1], limit: 10)), is: left)
+            try expect("The removed records", Set(try await store.remove(tag, upTo: ids[1], limit: 10)), are: left)
             try expect(
-                "The records of no kind", try await store.remove(RecordFilter([]), upTo: ids[5], limit: 10), is: [])
+                "The records of no kind", try await store.remove(RecordFilter([]), upTo: ids[5], limit: 10), are: [])
             _ = try await store.remove(.all, upTo: ids[5], limit: 10)
             try expect("The last id", try await store.lastID(), is: nil)
         },
@@ -174,7 +174,7 @@ extension OfflineStoreConformance {
                 let store = try await bench.store()
                 var (sender, ids) = try await mixed(store)
                 let removed = try await store.remove(RecordFilter([kind]), upTo: ids[0], limit: 10)
-                try expect("The removed \(kind) records", removed, is: [ids[kind.rawValue]])
+                try expect("The removed \(kind) records", removed, are: [ids[kind.rawValue]])
                 if kind != .inFlight { try await sender.deliver(ids[2]) }
                 while try await !store.remove(.all, upTo: ids[0], limit: 10).isEmpty {}
             }
@@ -184,7 +184,7 @@ extension OfflineStoreConformance {
             var sender = StoreSender(store)
             let ids = try await store.addNew(.request(), .request(), .request())
             for id in ids[..<2] {
-                try expect("The claimed records", try await sender.claimIDs(), is: [id])
+                try expect("The claimed records", try await sender.claimIDs(), are: [id])
                 try await sender.settle(id, as: .dead(DeadLetterReason(.rejected, detail: "no", status: 404)))
             }
             try expect(try await !store.revive(ids[2]), "A record that is no dead letter was revived.")
@@ -192,9 +192,9 @@ extension OfflineStoreConformance {
             for id in [ids[1], ids[0]] { try expect(try await store.revive(id), "The record \(id) was not revived.") }
             try expect(try await !store.revive(ids[0]), "A record was revived twice.")
             try await store.expectState(of: ids[0], is: .pending)
-            try expect("The attempts", try await store.existing(ids[0]).attempts, is: 0)
+            try expect("The attempts", try await store.existing(ids[0]).attempts, are: 0)
             // They come before all that is not in flight.
-            try expect("The claimed records", try await sender.claimIDs(), is: [])
+            try expect("The claimed records", try await sender.claimIDs(), are: [])
             let last = try await store.addNew(.request())[0]
             try await sender.deliver(ids[2])
             try expect("The order of the lane", try await sender.deliverAll(), is: [ids[0], ids[1], last])
@@ -208,17 +208,17 @@ extension OfflineStoreConformance {
             try expect("The next record", try await sender.claimIDs(), is: [ids[1]])
             try await sender.settle(ids[1], as: .waits(.failure()))
             _ = try await store.revive(ids[0])
-            try expect("The claimed records", try await sender.deliverAll(), is: [ids[0]])
-            try expect("The attempts of the other", try await store.existing(ids[1]).attempts, is: 1)
+            try expect("The claimed records", try await sender.deliverAll(), are: [ids[0]])
+            try expect("The attempts of the other", try await store.existing(ids[1]).attempts, are: 1)
         },
         OfflineStoreConformance("A dead letter that has expired is revived without an expiry") { bench in
             let store = try await bench.store()
             var sender = StoreSender(store)
             let id = try await store.addNew(.request(expires: bench.date(in: -3600)))[0]
-            try expect("The claimed records", try await sender.claimIDs(), is: [])
+            try expect("The claimed records", try await sender.claimIDs(), are: [])
             try expect(try await store.revive(id), "The record was not revived.")
             try expect("The expiry", try await store.existing(id).expires, is: nil)
-            try expect("The claimed records", try await sender.claimIDs(), is: [id])
+            try expect("The claimed records", try await sender.claimIDs(), are: [id])
         },
     ]
 }

@@ -137,6 +137,12 @@ extension OfflineStore {
     }
 }
 
+/// Throws a sentence about `subjects`, such as "The ids", if the two differ.
+func expect<Value: Equatable>(_ subjects: String, _ found: Value, are expected: Value) throws {
+    guard found != expected else { return }
+    throw ConformanceFailure("\(subjects) are \(found), not \(expected).")
+}
+
 /// Runs an action that must fail with a code.
 func expect<Value>(_ code: OfflineQueueError.Code, _ action: () async throws -> Value) async throws {
     do { _ = try await action() } catch let error as OfflineQueueError {
