@@ -12,8 +12,7 @@ public enum OfflineEvent: Sendable {
     case waits(OfflineRecord.ID, until: Date, failure: String)
     /// A record has its outcome. This includes removals, drops and dead letters.
     case ended(OfflineRecord.ID, OfflineOutcome)
-    /// A lane was paused, by this process. The lane is `nil` for the records without one. It is sent once for each
-    /// pause.
+    /// This process has paused a lane. The lane is `nil` for the records without one. Sent once for each pause.
     case lanePaused(String?, LanePauseReason)
     /// The database was damaged, and this was done about it.
     case recovered(OfflineRecovery)
