@@ -77,7 +77,7 @@
             #variable_conflict use_column
             DECLARE
               is_bounded constant boolean := bound_count IS NOT NULL OR bound_bytes IS NOT NULL;
-              lock bigint; r record; old bigint[]; gone record; added bigint;
+              lock bigint; r record; old bigint[]; gone record; added bigint; owned bigint[] := '{}';
             BEGIN
               IF NOT is_bounded AND 0 = ALL (rules) THEN
                 RETURN QUERY SELECT (row_number() OVER (ORDER BY i.id))::int, 0::smallint, i.id, NULL::jsonb
@@ -92,13 +92,15 @@
               FOR lock IN SELECT DISTINCT hashtextextended(add_records.queue || ' ' || k.key, 5103)
                 FROM unnest(unique_keys, rules) AS k (key, rule) WHERE k.key IS NOT NULL AND k.rule > 0 ORDER BY 1
               LOOP PERFORM pg_advisory_xact_lock(lock); END LOOP;
-              SELECT array_agg(f.id) INTO old
-              FROM unnest(unique_keys, rules, update_ids) AS k (key, rule, id) CROSS JOIN LATERAL (
-                SELECT id FROM records
-                WHERE queue = add_records.queue AND unique_key = k.key AND state < 5 AND k.rule = 2
-                UNION ALL SELECT k.id WHERE k.rule = 4) f;
-              PERFORM FROM records WHERE queue = add_records.queue AND state < 4 AND id = ANY (old)
-                ORDER BY id FOR UPDATE;
+              FOR lock IN SELECT DISTINCT f.id
+                FROM unnest(unique_keys, rules, update_ids) AS k (key, rule, id) CROSS JOIN LATERAL (
+                  SELECT id FROM records
+                  WHERE queue = add_records.queue AND unique_key = k.key AND state < 5 AND state < 4 AND k.rule = 2
+                  UNION ALL SELECT k.id WHERE k.rule = 4) f
+                ORDER BY f.id
+              LOOP
+                IF lock_unsent(add_records.queue, lock, false) THEN owned := owned || lock; END IF;
+              END LOOP;
               FOR r IN SELECT * FROM unnest(lanes, tags, unique_keys, rules, update_ids, update_revisions, priorities,
                 not_befores, expiries, messages, methods, urls, origins, add_records.headers, timeouts,
                 add_records.constraints, user_infos, idempotency_keys, bodies) WITH ORDINALITY AS r (lane, tag,
@@ -110,10 +112,9 @@
                 outcome := NULL;
                 old := '{}';
                 IF r.unique_key IS NOT NULL AND r.rule = 2 THEN
-                  -- One that is locked by now is being claimed.
-                  SELECT coalesce(array_agg(f.id ORDER BY f.id), '{}') INTO old FROM (SELECT id FROM records
-                    WHERE queue = add_records.queue AND unique_key = r.unique_key AND state < 5 AND state < 4
-                    FOR UPDATE SKIP LOCKED) f;
+                  SELECT coalesce(array_agg(f.id ORDER BY f.id), '{}') INTO old FROM records f
+                  WHERE f.queue = add_records.queue AND f.unique_key = r.unique_key AND f.state < 5
+                    AND f.id = ANY (owned);
                 ELSIF r.unique_key IS NOT NULL AND r.rule IN (1, 3) THEN
                   SELECT min(f.id) INTO id FROM records f
                   WHERE f.queue = add_records.queue AND f.unique_key = r.unique_key AND f.state < 5
@@ -126,8 +127,8 @@
                   END IF;
                 ELSIF r.rule = 4 THEN
                   old := ARRAY[r.update_id];
-                  PERFORM FROM records WHERE queue = add_records.queue AND id = r.update_id AND state < 4
-                    AND revision = r.update_revision;
+                  PERFORM FROM records WHERE queue = add_records.queue AND id = r.update_id
+                    AND r.update_id = ANY (owned) AND revision = r.update_revision;
                   IF NOT FOUND THEN
                     kind := 2;
                     RETURN NEXT;
@@ -166,6 +167,7 @@
                   ARRAY[r.unique_key], ARRAY[r.priority], ARRAY[r.not_before], ARRAY[r.expires], ARRAY[r.message],
                   ARRAY[r.method], ARRAY[r.url], ARRAY[r.origin], ARRAY[r.headers], ARRAY[r.timeout],
                   ARRAY[r.constraints], ARRAY[r.user_info], ARRAY[r.idempotency_key], ARRAY[r.body]) AS i (id);
+                owned := owned || added;
                 kind := 0;
                 id := added;
                 RETURN NEXT;

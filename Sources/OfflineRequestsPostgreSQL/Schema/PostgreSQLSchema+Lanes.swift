@@ -100,6 +100,19 @@
               RETURN CASE WHEN cardinality(arrived) = 128 THEN 'more' ELSE 'none' END;
             END $$;
 
+            -- Locks a record unless it is in flight; a dead one only if that is asked for. Returns whether it did. A row that was
+            -- claimed while this waited would stay locked as long as the caller's transaction, and its delivery with it. The
+            -- error undoes that.
+            CREATE FUNCTION lock_unsent(queue text, id bigint, dead_too boolean) RETURNS boolean LANGUAGE plpgsql AS $$
+            #variable_conflict use_column
+            BEGIN
+              PERFORM FROM records WHERE queue = lock_unsent.queue AND id = lock_unsent.id
+                AND (state < 4 OR dead_too AND state = 5) FOR UPDATE;
+              IF FOUND THEN RETURN true; END IF;
+              RAISE EXCEPTION 'not there' USING ERRCODE = 'RO003';
+            EXCEPTION WHEN SQLSTATE 'RO003' THEN RETURN false;
+            END $$;
+
             -- Ends records that the caller may end: deletes them, keeps their outcome, and lets the next of their lanes come
             -- first. It waits for their locks in the order of the ids. Returns those that were there.
             CREATE FUNCTION end_records(queue text, ids bigint[], outcome jsonb, retention float8) RETURNS bigint[]

@@ -106,8 +106,8 @@
             CREATE FUNCTION cancel(queue text, id bigint) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER AS $$
             #variable_conflict use_column
             BEGIN
-              PERFORM FROM records WHERE queue = cancel.queue AND id = cancel.id AND state <> 4 FOR UPDATE;
-              RETURN FOUND AND cardinality(end_records(cancel.queue, ARRAY[cancel.id], '{"removed": {}}', 1)) = 1;
+              RETURN lock_unsent(cancel.queue, cancel.id, true)
+                AND cardinality(end_records(cancel.queue, ARRAY[cancel.id], '{"removed": {}}', 1)) = 1;
             END $$;
 
             -- Makes a dead letter pending again. Returns false if there is no such dead letter.
