@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import OfflineRequests
 
 /// A promise of `OfflineStore` that every store keeps, and its check.
