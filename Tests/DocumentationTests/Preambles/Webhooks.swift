@@ -36,10 +36,10 @@ private struct Customers {
 private let customers = Customers()
 private var configuration: OfflineConfiguration {
     get { OfflineConfiguration() }
-    nonmutating set {}
+    set {}
 }
 private let (body, fields) = (Data(), [String: String]())
-private var queue: OfflineRequestQueue { get async throws { try await OfflineRequestQueue.open() } }
+private let queue: OfflineRequestQueue! = nil
 
 #if !PostgreSQL
     extension OfflineStorage {
