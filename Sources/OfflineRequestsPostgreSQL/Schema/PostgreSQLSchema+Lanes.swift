@@ -30,6 +30,10 @@
               )
               INSERT INTO vacancies (queue, lane)
                 SELECT promote.queue, lane FROM firsts WHERE id NOT IN (SELECT id FROM heads);
+              IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+                -- The snapshot is that of the user's transaction. It may be older than what is queued in the lanes.
+                INSERT INTO vacancies (queue, lane) SELECT promote.queue, l.lane FROM unnest(promote.lanes) AS l (lane);
+              END IF;
             END $$;
 
             -- Gives arrived records their places in their lanes, 128 at a time. Returns 'more' if there may be more

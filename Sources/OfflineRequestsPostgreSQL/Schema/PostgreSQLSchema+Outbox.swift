@@ -36,7 +36,8 @@
             -- Give `method` and `url` of a request, or the name of a `message` instead, with its payload as `body`. `policy` says
             -- what becomes of records with the same `unique_key` that have no outcome yet: 'replace' removes those that are not
             -- in flight, 'keep' returns the oldest instead of adding one, 'append' leaves them. With 'replace' and 'keep',
-            -- transactions with the same key wait for each other. Error 22023 names an argument that cannot be used.
+            -- transactions with the same key wait for each other, and must be READ COMMITTED: others do not see what was committed
+            -- meanwhile. Error 22023 names an argument that cannot be used.
             CREATE FUNCTION add(queue text, method text, url text, headers jsonb DEFAULT '{}', body bytea DEFAULT NULL,
               lane text DEFAULT '', unique_key text DEFAULT NULL, not_before timestamptz DEFAULT NULL,
               expires timestamptz DEFAULT NULL, tag text DEFAULT NULL, priority int DEFAULT 0,
@@ -80,6 +81,12 @@
               PERFORM check_text('tag', tag, 0, 1000);
               rule := CASE policy WHEN 'append' THEN 0 WHEN 'keep' THEN 1 WHEN 'replace' THEN 2 END;
               IF rule IS NULL THEN PERFORM refuse('policy', 'it must be replace, keep or append'); END IF;
+              IF unique_key IS NOT NULL AND rule > 0
+                AND current_setting('transaction_isolation') IN ('repeatable read', 'serializable')
+              THEN
+                PERFORM refuse('unique_key', format('a %s transaction does not see what others have committed; '
+                  || 'use READ COMMITTED, or the policy append', upper(current_setting('transaction_isolation'))));
+              END IF;
               IF priority IS NULL THEN PERFORM refuse('priority', 'it is null'); END IF;
               IF NOT isfinite(not_before) THEN PERFORM refuse('not_before', 'it must be finite'); END IF;
               IF NOT isfinite(expires) THEN PERFORM refuse('expires', 'it must be finite; null means never'); END IF;
