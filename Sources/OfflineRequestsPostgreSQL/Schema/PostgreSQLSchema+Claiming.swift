@@ -192,8 +192,7 @@
                     room := 1;
                     verdict := 0;
                     IF candidate.expires <= moment THEN
-                      -- The next claim buries it.
-                      is_more := true;
+                      -- A later claim buries it.
                       room := 0;
                     ELSIF NOT online AND 'reachable' = ANY (candidate.constraints)
                       AND NOT is_loopback(candidate.origin) THEN
@@ -322,8 +321,8 @@
                   UNION ALL
                   (SELECT 0.1 FROM vacancies WHERE queue = claim.queue LIMIT 1)) t;
                 IF placement = 'elsewhere' THEN wait := least(wait, 0.02); END IF;
-                -- Null means that nothing waits.
-                IF wait < 0 THEN wait := 0; END IF;
+                -- Null means that nothing waits. What is past due by now was locked, perhaps by a long transaction of a user.
+                IF wait <= 0 THEN wait := CASE WHEN is_more THEN 0 ELSE 0.1 END; END IF;
               END IF;
               IF cardinality(claimed) = 0 THEN
                 IF NOT was_idle AND cardinality(expired) + cardinality(dropped) = 0 THEN
