@@ -148,7 +148,6 @@
               SELECT coalesce(array_agg(t.key), '{}') INTO full_origins
               FROM jsonb_each_text(taken) AS t (key, value) WHERE t.value::int >= per_origin;
               rests_any := EXISTS (SELECT FROM origins WHERE queue = claim.queue AND rests_until > moment);
-              pauses_any := EXISTS (SELECT FROM lanes WHERE queue = claim.queue AND paused_since IS NOT NULL);
               last_origin := after_origin;
               FOR pass IN 1..2 LOOP
                 IF pass = 1 THEN
@@ -181,6 +180,8 @@
                       ORDER BY priority DESC, id LIMIT most)) c
                   WHERE c.id <> ALL (claimed) ORDER BY c.priority DESC, c.id;
                 END IF;
+                -- The cursor comes first: a pause that was committed before its records could be seen is seen too.
+                pauses_any := EXISTS (SELECT FROM lanes WHERE queue = claim.queue AND paused_since IS NOT NULL);
                 parked := '{}';
                 parked_reasons := '{}';
                 parked_dues := '{}';
@@ -200,11 +201,21 @@
                     ELSIF candidate.message IS NOT NULL AND candidate.message <> ALL (handlers) THEN verdict := 5;
                     ELSIF NOT candidate.constraints <@ met THEN verdict := 6;
                     ELSIF pauses_any THEN
-                      -- A lane that is resumed at this moment counts as such, or waits until this is committed.
                       PERFORM FROM lanes WHERE queue = claim.queue AND lane = candidate.lane
-                        AND paused_since IS NOT NULL
-                        FOR SHARE SKIP LOCKED;
-                      IF FOUND THEN verdict := 7; END IF;
+                        AND paused_since IS NOT NULL;
+                      IF FOUND THEN
+                        PERFORM FROM lanes WHERE queue = claim.queue AND lane = candidate.lane
+                          AND paused_since IS NOT NULL
+                          FOR SHARE SKIP LOCKED;
+                        IF FOUND THEN
+                          -- Who resumes the lane waits until this is committed.
+                          verdict := 7;
+                        ELSE
+                          -- It is resumed at this moment.
+                          room := 0;
+                          wait := least(wait, 0.1);
+                        END IF;
+                      END IF;
                     END IF;
                     IF room > 0 AND verdict = 0 AND candidate.origin IS NOT NULL THEN
                       room := (rooms ->> candidate.origin)::int;
