@@ -26,29 +26,25 @@
               RETURNING id;
             END $$;
 
-            -- Drops records until one more fits. Error RO002: it does not fit. `besides`: the records whose place it takes.
-            CREATE FUNCTION make_room(queue text, size bigint, besides bigint[], bound_count bigint, bound_bytes bigint,
-              drops_oldest boolean, retention float8) RETURNS TABLE (id bigint, outcome jsonb) LANGUAGE plpgsql AS $$
+            -- Drops records until one more fits. Error RO002: it does not fit. `besides`: the records whose place it takes;
+            -- `total` and `bytes` count the others.
+            CREATE FUNCTION make_room(queue text, size bigint, besides bigint[], total bigint, bytes bigint,
+              bound_count bigint, bound_bytes bigint, drops_oldest boolean, retention float8)
+            RETURNS TABLE (id bigint, outcome jsonb, freed bigint) LANGUAGE plpgsql AS $$
             #variable_conflict use_column
-            DECLARE total bigint := 0; bytes bigint := 0; cause text; oldest bigint; oldest_size bigint;
+            DECLARE cause text; oldest bigint;
             BEGIN
-              IF bound_bytes IS NOT NULL THEN
-                SELECT count(*), coalesce(sum(body_size), 0) INTO total, bytes FROM records
-                WHERE queue = make_room.queue AND id <> ALL (besides);
-              ELSE
-                SELECT count(*) INTO total FROM records WHERE queue = make_room.queue AND id <> ALL (besides);
-              END IF;
               LOOP
                 cause := CASE WHEN total + 1 > bound_count THEN 'count' WHEN bytes + size > bound_bytes
                   THEN 'bytes' END;
                 EXIT WHEN cause IS NULL;
                 oldest := NULL;
                 IF drops_oldest AND size <= coalesce(bound_bytes, size) AND coalesce(bound_count, 1) > 0 THEN
-                  SELECT r.id, r.body_size INTO oldest, oldest_size FROM records r
+                  SELECT r.id, r.body_size INTO oldest, freed FROM records r
                   WHERE r.queue = make_room.queue AND r.state = 5 AND r.id <> ALL (besides)
                   ORDER BY r.id LIMIT 1 FOR UPDATE SKIP LOCKED;
                   IF NOT FOUND THEN
-                    SELECT r.id, r.body_size INTO oldest, oldest_size FROM records r
+                    SELECT r.id, r.body_size INTO oldest, freed FROM records r
                     WHERE r.queue = make_room.queue AND r.state < 4 AND r.id <> ALL (besides)
                     ORDER BY r.id LIMIT 1 FOR UPDATE SKIP LOCKED;
                   END IF;
@@ -57,7 +53,7 @@
                 outcome := jsonb_build_object('dropped', jsonb_build_object('_0', cause));
                 PERFORM end_records(make_room.queue, ARRAY[oldest], outcome, retention);
                 total := total - 1;
-                bytes := bytes - oldest_size;
+                bytes := bytes - freed;
                 id := oldest;
                 RETURN NEXT;
               END LOOP;
@@ -78,6 +74,7 @@
             DECLARE
               is_bounded constant boolean := bound_count IS NOT NULL OR bound_bytes IS NOT NULL;
               lock bigint; r record; old bigint[]; gone record; added bigint; owned bigint[] := '{}';
+              total bigint := 0; bytes bigint := 0; old_bytes bigint; size bigint;
             BEGIN
               IF NOT is_bounded AND 0 = ALL (rules) THEN
                 RETURN QUERY SELECT (row_number() OVER (ORDER BY i.id))::int, 0::smallint, i.id, NULL::jsonb
@@ -87,7 +84,14 @@
                 PERFORM call_senders(add_records.queue);
                 RETURN;
               END IF;
-              IF is_bounded THEN PERFORM pg_advisory_xact_lock(hashtextextended(add_records.queue, 5104)); END IF;
+              IF is_bounded THEN
+                PERFORM pg_advisory_xact_lock(hashtextextended(add_records.queue, 5104));
+                IF bound_bytes IS NULL THEN SELECT count(*) INTO total FROM records WHERE queue = add_records.queue;
+                ELSE
+                  SELECT count(*), coalesce(sum(body_size), 0) INTO total, bytes FROM records
+                  WHERE queue = add_records.queue;
+                END IF;
+              END IF;
               -- All locks in one order, so that two calls never wait for each other.
               FOR lock IN SELECT DISTINCT hashtextextended(add_records.queue || ' ' || k.key, 5103)
                 FROM unnest(unique_keys, rules) AS k (key, rule) WHERE k.key IS NOT NULL AND k.rule > 0 ORDER BY 1
@@ -136,15 +140,24 @@
                   END IF;
                 END IF;
                 IF is_bounded THEN
-                  FOR gone IN SELECT * FROM make_room(add_records.queue, coalesce(octet_length(r.body), 0), old,
-                    bound_count, bound_bytes, drops_oldest, retention)
+                  size := coalesce(octet_length(r.body), 0);
+                  SELECT coalesce(sum(f.body_size), 0) INTO old_bytes FROM unnest(old) AS o (id) CROSS JOIN LATERAL (
+                    SELECT body_size FROM records WHERE queue = add_records.queue AND id = o.id LIMIT 1) f;
+                  total := total - cardinality(old);
+                  bytes := bytes - old_bytes;
+                  FOR gone IN SELECT * FROM make_room(add_records.queue, size, old, total, bytes, bound_count,
+                    bound_bytes, drops_oldest, retention)
                   LOOP
+                    total := total - 1;
+                    bytes := bytes - gone.freed;
                     kind := 3;
                     id := gone.id;
                     outcome := gone.outcome;
                     RETURN NEXT;
                   END LOOP;
                   outcome := NULL;
+                  total := total + 1;
+                  bytes := bytes + size;
                 END IF;
                 IF r.rule = 4 THEN
                   -- Earlier attempts do not count for the new content. Its own handler and constraints count.
