@@ -73,6 +73,7 @@
               wait float8;
               expiry constant jsonb := '{"kind": "expired", "detail": "it expired before it was delivered"}';
               expired bigint[] := '{}'; dropped bigint[] := '{}'; ids bigint[];
+              set_hash bigint := -9223372036854775807; needed text[];
               rests_any boolean; pauses_any boolean;
               full_origins text[]; by_origin text[];
               -- The places that are left by origin, -1 while it rests; until when; the tokens that there were; whether they
@@ -133,15 +134,23 @@
                   is_more := is_more OR cardinality(ids) = 256;
                 END IF;
               END IF;
-              SELECT array_agg(w.id) INTO ids FROM (
-                SELECT id, constraints FROM records WHERE queue = claim.queue AND state = 3 AND reason = 6 LIMIT 256) w
-              WHERE w.constraints <@ met;
-              IF ids IS NOT NULL THEN
-                SELECT coalesce(array_agg(w.id), '{}') INTO ids FROM (
-                  SELECT id FROM records WHERE queue = claim.queue AND id = ANY (ids) AND state::int = 3 AND reason = 6
-                  FOR UPDATE SKIP LOCKED) w;
-                PERFORM end_wait(claim.queue, ids);
-              END IF;
+              -- One step of the index for each set of constraints, so that many records nobody can send hide no other.
+              FOR step IN 1..256 LOOP
+                SELECT hash_array_extended(constraints, 0), constraints INTO set_hash, needed FROM records
+                WHERE queue = claim.queue AND state = 3 AND reason::int = 6
+                  AND hash_array_extended(constraints, 0) > set_hash
+                ORDER BY hash_array_extended(constraints, 0) LIMIT 1;
+                EXIT WHEN NOT FOUND;
+                CONTINUE WHEN NOT needed <@ met;
+                SELECT array_agg(w.id) INTO ids FROM (
+                  SELECT id FROM records WHERE queue = claim.queue AND state = 3 AND reason::int = 6
+                    AND hash_array_extended(constraints, 0) = set_hash AND constraints <@ met
+                  LIMIT 256 FOR UPDATE SKIP LOCKED) w;
+                IF ids IS NOT NULL THEN
+                  PERFORM end_wait(claim.queue, ids);
+                  is_more := is_more OR cardinality(ids) = 256;
+                END IF;
+              END LOOP;
               placement := place(claim.queue);
               is_more := placement = 'more' OR is_more;
 

@@ -71,6 +71,8 @@
             -- A message has no origin, so its name takes that place.
             CREATE INDEX records_reason ON records (queue, reason, coalesce(origin, message))
               WHERE state = 3 AND reason > 0;
+            CREATE INDEX records_constraints ON records (queue, hash_array_extended(constraints, 0))
+              WHERE state = 3 AND reason::int = 6;
             CREATE INDEX records_flight ON records (fence, id) WHERE state = 4 AND fence IS NOT NULL;
             CREATE INDEX records_flight_origin ON records (queue, origin) WHERE state = 4 AND origin IS NOT NULL;
             CREATE INDEX records_dead ON records (queue, id) WHERE state = 5;
