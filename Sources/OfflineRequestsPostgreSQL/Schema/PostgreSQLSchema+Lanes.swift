@@ -44,7 +44,12 @@
               arrived bigint[]; looked bigint[]; lanes text[]; noted text[]; locked bigint[];
               demoted bigint[]; firsts bigint[]; first_lanes text[]; doubtful text[];
             BEGIN
-              IF NOT pg_try_advisory_xact_lock(hashtextextended(place.queue, 5101)) THEN RETURN 'elsewhere'; END IF;
+              -- Without work, no row is locked. The order leads to the index.
+              IF (SELECT id FROM records WHERE queue = place.queue AND state = 0 ORDER BY id + 0 LIMIT 1) IS NULL
+                AND (SELECT id FROM vacancies WHERE queue = place.queue ORDER BY id LIMIT 1) IS NULL
+              THEN RETURN 'none'; END IF;
+              PERFORM FROM queues WHERE queue = place.queue FOR UPDATE SKIP LOCKED;
+              IF NOT FOUND THEN RETURN 'elsewhere'; END IF;
               -- A record that another transaction has locked is left for later: it may be about to be removed.
               SELECT coalesce(array_agg(id), '{}'), coalesce(array_agg(DISTINCT lane), '{}') INTO arrived, lanes FROM (
                 SELECT id, lane FROM records WHERE queue = place.queue AND state = 0

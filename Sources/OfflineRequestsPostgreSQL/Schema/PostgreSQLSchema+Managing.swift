@@ -138,14 +138,15 @@
             END $$;
             """#
 
-        /// Settings and rights of the functions that are called from outside.
+        /// Settings and rights of the functions that are called from outside. A migration runs it after the steps.
         static let settings = #"""
+            SET LOCAL search_path = request_operations, pg_catalog;
             DO $$
             DECLARE name text;
             BEGIN
               FOR name IN SELECT p.oid::regprocedure::text FROM pg_proc p
                 WHERE p.pronamespace = 'request_operations'::regnamespace AND p.proname IN ('add', 'cancel', 'retry',
-                  'grant_add',
+                  'grant_add', 'grant_send',
                   'add_records', 'enter', 'leave', 'beat', 'take_back', 'claim', 'deliver', 'postpone', 'bury', 'note',
                   'may_send', 'wake', 'end_waits', 'waiting_origins', 'remove', 'remove_matching', 'revive',
                   'pause_lane', 'resume_lane', 'tidy')
@@ -160,6 +161,9 @@
               END LOOP;
               IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'request_operations_add') THEN
                 PERFORM grant_add('request_operations_add');
+              END IF;
+              IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'request_operations_send') THEN
+                PERFORM grant_send('request_operations_send');
               END IF;
             END $$;
             REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA request_operations FROM PUBLIC;

@@ -36,8 +36,8 @@
             -- Give `method` and `url` of a request, or the name of a `message` instead, with its payload as `body`. `policy` says
             -- what becomes of records with the same `unique_key` that have no outcome yet: 'replace' removes those that are not
             -- in flight, 'keep' returns the oldest instead of adding one, 'append' leaves them. With 'replace' and 'keep',
-            -- transactions with the same key wait for each other, and must be READ COMMITTED: others do not see what was committed
-            -- meanwhile. Error 22023 names an argument that cannot be used.
+            -- transactions with the same key wait for each other, and must be READ COMMITTED: others do not see what was
+            -- committed meanwhile. Error 22023 names an argument that cannot be used.
             CREATE FUNCTION add(queue text, method text, url text, headers jsonb DEFAULT '{}', body bytea DEFAULT NULL,
               lane text DEFAULT '', unique_key text DEFAULT NULL, not_before timestamptz DEFAULT NULL,
               expires timestamptz DEFAULT NULL, tag text DEFAULT NULL, priority int DEFAULT 0,
@@ -139,6 +139,15 @@
             BEGIN
               EXECUTE format('GRANT USAGE ON SCHEMA request_operations TO %I', role);
               EXECUTE format('GRANT EXECUTE ON FUNCTION add, cancel, retry TO %I', role);
+            END $$;
+
+            -- Lets a role send and manage records, but not migrate. After a migration, it is called again.
+            CREATE FUNCTION grant_send(role name) RETURNS void LANGUAGE plpgsql AS $$
+            BEGIN
+              EXECUTE format('GRANT USAGE ON SCHEMA request_operations TO %I', role);
+              EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA request_operations TO %I',
+                role);
+              EXECUTE format('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA request_operations TO %I', role);
             END $$;
             """#
     }

@@ -55,6 +55,7 @@
             #variable_conflict use_column
             DECLARE number bigint;
             BEGIN
+              INSERT INTO queues VALUES (enter.queue) ON CONFLICT DO NOTHING;
               INSERT INTO senders (queue, lease_until) VALUES (enter.queue, clock_timestamp() + lease * interval '1 s')
                 RETURNING fence INTO number;
               RETURN number;

@@ -81,6 +81,9 @@
               WHERE unique_key IS NOT NULL AND state < 5;
             CREATE INDEX records_tag ON records (queue, tag, id) WHERE tag IS NOT NULL;
 
+            CREATE TABLE queues (queue text COLLATE "C" PRIMARY KEY);
+            COMMENT ON TABLE queues IS 'A lock for each queue. Advisory locks are open to all roles.';
+
             CREATE TABLE senders (
               fence bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
               queue text COLLATE "C" NOT NULL,

@@ -5,10 +5,10 @@
     /// versions, so an older program works beside a newer schema.
     package enum PostgreSQLSchema {
         /// The steps. Each one is a text of several statements that runs in a transaction. A step that has been released
-        /// never changes.
+        /// never changes. `settings` runs after them, for the functions that they made.
         package static let steps = [
             [
-                tables, lanes, adding, outbox, senders, claiming, delivering, waking, managing, settings,
+                tables, lanes, adding, outbox, senders, claiming, delivering, waking, managing,
             ].joined(separator: "\n")
         ]
 

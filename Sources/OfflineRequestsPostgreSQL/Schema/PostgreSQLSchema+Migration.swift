@@ -66,7 +66,7 @@
                 if let present { try check(present) }
                 let number = present?.number ?? 0
                 guard number < steps.count else { return }
-                for step in steps[number...] { try connection.execute(step) }
+                for step in steps[number...] + [settings] { try connection.execute(step) }
                 _ = try connection.run(
                     "UPDATE request_operations.version SET number = $1, oldest = $2",
                     [.int32(Int32(steps.count)), .int32(Int32(oldest))])
