@@ -10,17 +10,14 @@
             CREATE FUNCTION late_result(fence bigint, id bigint, is_recorded text) RETURNS smallint LANGUAGE plpgsql
               AS $$
             #variable_conflict use_column
-            DECLARE own_queue text := ''; own_fence bigint; own_state smallint; own_ending jsonb; own_attempts int;
+            DECLARE own_fence bigint; own_state smallint; own_ending jsonb; own_attempts int;
             BEGIN
               IF EXISTS (SELECT FROM outcomes WHERE id = late_result.id AND fence = late_result.fence)
                 THEN RETURN 1; END IF;
-              LOOP
-                SELECT queue INTO own_queue FROM records WHERE queue > own_queue ORDER BY queue LIMIT 1;
-                IF NOT FOUND THEN RETURN 0; END IF;
-                SELECT fence, state, ending, attempts INTO own_fence, own_state, own_ending, own_attempts FROM records
-                WHERE queue = own_queue AND id = late_result.id;
-                EXIT WHEN FOUND;
-              END LOOP;
+              SELECT r.* INTO own_fence, own_state, own_ending, own_attempts FROM queues q CROSS JOIN LATERAL (
+                SELECT fence, state, ending, attempts FROM records WHERE queue = q.queue AND id = late_result.id
+                LIMIT 1) r;
+              IF NOT FOUND THEN RETURN 0; END IF;
               RETURN CASE WHEN own_fence = late_result.fence AND (own_state = 5 AND own_ending::text = is_recorded
                 OR own_state < 5 AND own_attempts::text = is_recorded) THEN 1 ELSE -1 END;
             END $$;

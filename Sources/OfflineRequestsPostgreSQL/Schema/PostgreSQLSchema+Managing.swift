@@ -148,7 +148,7 @@
                 WHERE p.pronamespace = 'request_operations'::regnamespace AND p.proname IN ('add', 'cancel', 'retry',
                   'grant_add', 'grant_send',
                   'add_records', 'enter', 'leave', 'beat', 'take_back', 'claim', 'deliver', 'postpone', 'bury', 'note',
-                  'may_send', 'wake', 'end_waits', 'waiting_origins', 'remove', 'remove_matching', 'revive',
+                  'may_send', 'wake', 'end_waits', 'waiting_origins', 'remove', 'remove_matching',
                   'pause_lane', 'resume_lane', 'tidy')
               LOOP
                 -- Whoever may make temporary tables must not be able to put one before ours.

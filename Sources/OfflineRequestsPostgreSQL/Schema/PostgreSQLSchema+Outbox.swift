@@ -118,20 +118,15 @@
             END $$;
 
             -- Makes a dead letter pending again. Returns false if there is no such dead letter.
-            CREATE FUNCTION revive(queue text, id bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+            CREATE FUNCTION retry(queue text, id bigint) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER AS $$
             #variable_conflict use_column
             BEGIN
               UPDATE records SET state = 0, reason = 0, due = NULL, attempts = 0, refusals = 0, ending = NULL,
                 expires = CASE WHEN expires > clock_timestamp() THEN expires END
-              WHERE queue = revive.queue AND id = revive.id AND state = 5;
+              WHERE queue = retry.queue AND id = retry.id AND state = 5;
               IF NOT FOUND THEN RETURN false; END IF;
-              PERFORM call_senders(revive.queue);
+              PERFORM call_senders(retry.queue);
               RETURN true;
-            END $$;
-
-            CREATE FUNCTION retry(queue text, id bigint) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER AS $$
-            BEGIN
-              RETURN revive(queue, id);
             END $$;
 
             -- Lets a role add, cancel and retry records, and nothing else.

@@ -87,7 +87,7 @@
         }
 
         package func revive(_ id: OfflineRecord.ID) async throws -> Bool {
-            try await change("SELECT request_operations.revive($1::text, $2::bigint)", [.int64(id.rawValue)]) {
+            try await change("SELECT request_operations.retry($1::text, $2::bigint)", [.int64(id.rawValue)]) {
                 $0.first?.bool(0) ?? false
             }
         }
