@@ -130,10 +130,15 @@
         }
 
         package func release(_ lease: Lease) async throws {
+            forget(lease)
+            try await pool.run(.sending) { _ = try $0.run(Self.leave, [.int64(lease.fence)]) }
+        }
+
+        /// Lets the next claim enter anew.
+        func forget(_ lease: Lease) {
             state.withLock { state in
                 if case .held(let held) = state.lease, held.fence == lease.fence { state.lease = .none }
             }
-            try await pool.run(.sending) { _ = try $0.run(Self.leave, [.int64(lease.fence)]) }
         }
 
         // MARK: Upkeep

@@ -10,6 +10,7 @@
             case removed = 0
             case recorded = 1
             case recordedAndLanePaused = 2
+            /// This process does not have it in flight any more.
             case takenOver = -1
         }
 
@@ -56,7 +57,18 @@
             case .removed: return .removed
             case .recorded: return .recorded
             case .recordedAndLanePaused: return .recordedAndLanePaused
-            case .takenOver: throw OfflineQueueError(.leaseLost)
+            case .takenOver:
+                // The lease can live: another sender got this record after an answer about it was lost.
+                if try await isHeld(lease) { return .removed }
+                forget(lease)
+                throw OfflineQueueError(.leaseLost)
+            }
+        }
+
+        private func isHeld(_ lease: Lease) async throws -> Bool {
+            try await pool.run(.sending) {
+                try !$0.run("SELECT FROM request_operations.senders WHERE fence = $1::bigint", [.int64(lease.fence)])
+                    .isEmpty
             }
         }
 
