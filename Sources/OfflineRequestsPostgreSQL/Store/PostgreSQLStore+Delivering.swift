@@ -14,17 +14,17 @@
             case takenOver = -1
         }
 
-        /// A record that was delivered.
-        struct Delivery: Sendable {
+        /// A record in flight under a lease. One process has two leases for a moment after the first was lost, and the same
+        /// record may have been in flight under both.
+        struct Flight: Sendable, Hashable {
             let fence: Int64
             let id: Int64
-            let status: Int?
         }
 
-        /// A record that is about to be sent.
-        struct Question: Sendable {
-            let fence: Int64
-            let id: Int64
+        /// A record that was delivered.
+        struct Delivery: Sendable {
+            let flight: Flight
+            let status: Int?
         }
 
         package func settle(
@@ -33,7 +33,7 @@
             let answer: SettlementAnswer
             switch settlement {
             case .delivered(let status):
-                let delivery = Delivery(fence: lease.fence, id: id.rawValue, status: status)
+                let delivery = Delivery(flight: Flight(fence: lease.fence, id: id.rawValue), status: status)
                 answer = try await deliveries.run(delivery, isCancellable: false)
             case .waits(let step):
                 answer = try await settle(
@@ -82,15 +82,14 @@
         static func deliver(
             _ deliveries: [Delivery], retention: Double, over pool: PostgreSQLPool
         ) async -> [Result<SettlementAnswer, any Error>] {
-            var answers: [Int64: Int64] = [:]
-            do {
-                // There is a second lease for a moment after the first was lost.
-                for (fence, group) in Dictionary(grouping: deliveries, by: \.fence) {
-                    let values: [PostgreSQLValue] = [
-                        .int64(fence), .int64s(group.map(\.id)),
-                        .array(.int32, group.map { $0.status.map { .int32(Int32(clamping: $0)) } ?? .null }),
-                        .double(retention),
-                    ]
+            var answers: [Flight: Result<SettlementAnswer, any Error>] = [:]
+            for (fence, group) in Dictionary(grouping: deliveries, by: \.flight.fence) {
+                let values: [PostgreSQLValue] = [
+                    .int64(fence), .int64s(group.map(\.flight.id)),
+                    .array(.int32, group.map { $0.status.map { .int32(Int32(clamping: $0)) } ?? .null }),
+                    .double(retention),
+                ]
+                do {
                     let rows = try await pool.run(.sending) {
                         try $0.run(
                             """
@@ -98,34 +97,37 @@
                             FROM request_operations.deliver($1::bigint, $2::bigint[], $3::int[], $4::float8)
                             """, values)
                     }
-                    for row in rows { answers[row.integer(0) ?? 0] = row.integer(1) }
+                    for row in rows {
+                        let answer = row.integer(1).flatMap(SettlementAnswer.init) ?? .removed
+                        answers[Flight(fence: fence, id: row.integer(0) ?? 0)] = .success(answer)
+                    }
+                } catch {
+                    for delivery in group { answers[delivery.flight] = .failure(error) }
                 }
-                return deliveries.map { .success(answers[$0.id].flatMap(SettlementAnswer.init) ?? .removed) }
-            } catch {
-                return deliveries.map { _ in .failure(error) }
             }
+            return deliveries.map { answers[$0.flight] ?? .success(.removed) }
         }
 
         package func maySend(_ id: OfflineRecord.ID, under lease: Lease) async throws -> Bool {
-            try await questions.run(Question(fence: lease.fence, id: id.rawValue), isCancellable: true)
+            try await questions.run(Flight(fence: lease.fence, id: id.rawValue), isCancellable: true)
         }
 
         /// Answers whether several records may be sent in one call.
-        static func maySend(_ questions: [Question], over pool: PostgreSQLPool) async -> [Result<Bool, any Error>] {
-            let values: [PostgreSQLValue] = [.int64s(questions.map(\.fence)), .int64s(questions.map(\.id))]
+        static func maySend(_ flights: [Flight], over pool: PostgreSQLPool) async -> [Result<Bool, any Error>] {
+            let values: [PostgreSQLValue] = [.int64s(flights.map(\.fence)), .int64s(flights.map(\.id))]
             do {
-                let ids = try await pool.run(.sending) { connection in
-                    try connection.run(
-                        """
-                        SELECT q.id FROM unnest($1::bigint[], $2::bigint[]) AS q (fence, id)
-                        WHERE request_operations.may_send(q.fence, q.id)
-                        """, values
-                    ).compactMap { $0.integer(0) }
+                let sendable = try await pool.run(.sending) { connection in
+                    Set(
+                        try connection.run(
+                            """
+                            SELECT q.fence, q.id FROM unnest($1::bigint[], $2::bigint[]) AS q (fence, id)
+                            WHERE request_operations.may_send(q.fence, q.id)
+                            """, values
+                        ).map { Flight(fence: $0.integer(0) ?? 0, id: $0.integer(1) ?? 0) })
                 }
-                let sendable = Set(ids)
-                return questions.map { .success(sendable.contains($0.id)) }
+                return flights.map { .success(sendable.contains($0)) }
             } catch {
-                return questions.map { _ in .failure(error) }
+                return flights.map { _ in .failure(error) }
             }
         }
 

@@ -18,7 +18,7 @@
         private let listener: PostgreSQLListener?
         let adds: Batcher<Addition, [AddResult]>
         let deliveries: Batcher<Delivery, SettlementAnswer>
-        let questions: Batcher<Question, Bool>
+        let questions: Batcher<Flight, Bool>
 
         /// What changes while the store is open.
         struct State {
