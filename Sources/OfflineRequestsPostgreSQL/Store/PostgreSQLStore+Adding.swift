@@ -59,15 +59,19 @@
             do {
                 // The bounds are those of the queue, so they are the same for all.
                 guard let bounds = additions.first?.bounds else { return [] }
+                let added = additions.flatMap(\.rows)
                 let values =
-                    [queue] + columns(of: additions.flatMap(\.rows)) + [
+                    [queue] + columns(of: added) + [
                         bounds.count.map { .int64(Int64($0)) } ?? .null, bounds.bytes.map { .int64($0) } ?? .null,
                         .bool(bounds.policy == .dropOldest), .double(retention),
                     ]
-                let rows = try await pool.commit { [values] connection in
+                let hasEffect: @Sendable (PostgreSQLConnection, PostgreSQLRows) throws -> Bool? = {
+                    try isThere($1, of: added, in: queue, retention: retention, over: $0)
+                }
+                let rows = try await pool.commit(hasEffect: hasEffect) { connection in
                     let rows = try connection.run(addRecords, values)
                     // There is a row for each record.
-                    return PostgreSQLPool.Change(transaction: rows.first?.integer(4) ?? 0, value: rows)
+                    return PostgreSQLPool.Change(rows, in: rows.first, from: 4)
                 }
                 var results = results(of: rows, count: additions.reduce(0) { $0 + $1.rows.count })[...]
                 return additions.map { addition in
@@ -87,11 +91,42 @@
             }
         }
 
+        /// Whether the first of the records that a call has added is there, or has an outcome; `nil` if its outcome may be
+        /// forgotten. A record may have the id of one that was lost, but not its key.
+        private static func isThere(
+            _ rows: PostgreSQLRows, of added: [Addition.Row], in queue: PostgreSQLValue, retention: Double,
+            over connection: PostgreSQLConnection
+        ) throws -> Bool? {
+            func record(of row: PostgreSQLRow) -> NewRecord? {
+                let place = Int(row.integer(0) ?? 0) - 1
+                return added.indices.contains(place) ? added[place].record : nil
+            }
+            let first = rows.first { $0.integer(1) == 0 }
+            let updated = rows.first { row in
+                if row.integer(1) == 1, case .update? = record(of: row)?.rule { true } else { false }
+            }
+            // What has changed nothing may run again.
+            guard let row = first ?? updated, let record = record(of: row), let id = row.integer(2) else {
+                return false
+            }
+            let found = try connection.run(
+                """
+                SELECT EXISTS (SELECT FROM request_operations.records
+                    WHERE queue = $1::text AND id = $2::bigint AND idempotency_key = $3::text),
+                  EXISTS (SELECT FROM request_operations.outcomes WHERE queue = $1 AND id = $2)
+                """, [queue, .int64(id), .text(record.content.idempotencyKey)]
+            ).first
+            if found?.bool(0) == true { return true }
+            // An outcome of an updated record may be that of its old content.
+            guard first != nil else { return nil }
+            return found?.bool(1) == true ? true : retention > 0 ? false : nil
+        }
+
         // MARK: Parameters and rows
 
-        /// The last column is the number of the transaction.
+        /// The last columns tell of the transaction.
         private static let addRecords = """
-            SELECT a.ord, a.kind, a.id, a.outcome, pg_current_xact_id()::text::bigint
+            SELECT a.ord, a.kind, a.id, a.outcome, \(PostgreSQLPool.Change<PostgreSQLRows>.columns)
             FROM request_operations.add_records($1::text, $2::text[], $3::text[], $4::text[], $5::smallint[],
               $6::bigint[], $7::int[], $8::int[], $9::float8[], $10::float8[], $11::text[], $12::text[], $13::text[],
               $14::text[], $15::text[], $16::float8[], $17::text[], $18::bytea[], $19::text[], $20::bytea[],

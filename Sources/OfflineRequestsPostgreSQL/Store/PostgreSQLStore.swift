@@ -103,9 +103,8 @@
             _ sql: String, _ values: [PostgreSQLValue], read: @escaping @Sendable (PostgreSQLRows) -> Value
         ) async throws -> Value {
             try await pool.commit(.read) { [queue] connection in
-                let number = try connection.run("SELECT pg_current_xact_id()::text::bigint").first?.integer(0)
-                return PostgreSQLPool.Change(
-                    transaction: number ?? 0, value: read(try connection.run(sql, [queue] + values)))
+                let row = try connection.run("SELECT \(PostgreSQLPool.Change<Value>.columns)").first
+                return PostgreSQLPool.Change(read(try connection.run(sql, [queue] + values)), in: row)
             }
         }
 
