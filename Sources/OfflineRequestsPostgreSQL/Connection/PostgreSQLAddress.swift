@@ -12,20 +12,20 @@
 
         /// Reads an address. What it leaves out comes from libpq's environment and files.
         ///
-        /// - Throws: ``PostgreSQLError`` if it is neither a URL nor a connection string.
+        /// - Throws: ``PostgreSQLError`` if it is neither a URL nor a connection string, or if it is a URL whose password has
+        ///   a `@` or a `/` that is not escaped.
         package init(_ text: String) throws {
             self.text = text
+            // libpq's message would quote the address, with the password.
+            let refusal = PostgreSQLError(
+                .address,
+                """
+                the address of the database is neither a URL like postgres://user@host/name nor a connection string of \
+                libpq
+                """)
             var problem: UnsafeMutablePointer<CChar>?
             defer { PQfreemem(problem) }
-            guard let options = PQconninfoParse(text, &problem) else {
-                // libpq's message would quote the address, with the password.
-                throw PostgreSQLError(
-                    .address,
-                    """
-                    the address of the database is neither a URL like postgres://user@host/name nor a connection \
-                    string of libpq
-                    """)
-            }
+            guard let options = PQconninfoParse(text, &problem) else { throw refusal }
             defer { PQconninfoFree(options) }
             var parts: [String: String] = [:]
             var option = options
@@ -34,14 +34,16 @@
                 option += 1
             }
             parts["password"] = nil
+            // libpq takes a part of such a password for one of these, and would show it.
+            if ["host", "port", "dbname"].contains(where: { parts[$0]?.contains("@") ?? false }) { throw refusal }
             self.parts = parts
         }
 
         /// The server and the database as text, without the password. The environment completes it.
         package var place: String {
             let names = [
-                ("service", "PGSERVICE"), ("host", "PGHOST"), ("port", "PGPORT"), ("dbname", "PGDATABASE"),
-                ("user", "PGUSER"),
+                ("servicefile", "PGSERVICEFILE"), ("service", "PGSERVICE"), ("host", "PGHOST"),
+                ("hostaddr", "PGHOSTADDR"), ("port", "PGPORT"), ("dbname", "PGDATABASE"), ("user", "PGUSER"),
             ]
             let environment = ProcessInfo.processInfo.environment
             return names.map { "\($0)=\(parts[$0] ?? environment[$1] ?? "")" }.joined(separator: " ")
