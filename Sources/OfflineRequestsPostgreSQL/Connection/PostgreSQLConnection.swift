@@ -204,9 +204,12 @@
             func field(_ code: Character) -> String? {
                 PQresultErrorField(result, Int32(code.asciiValue ?? 0)).map { String(cString: $0) }
             }
-            // The codes of the fields are those of postgres_ext.h: C is PG_DIAG_SQLSTATE, and M PG_DIAG_MESSAGE_PRIMARY.
-            // The details could quote values.
-            let (state, message) = (field("C"), field("M"))
+            // The codes of the fields are those of postgres_ext.h: C is PG_DIAG_SQLSTATE, M PG_DIAG_MESSAGE_PRIMARY, and R
+            // PG_DIAG_SOURCE_FUNCTION. The details could quote values.
+            let (state, source) = (field("C"), field("R"))
+            var message = field("M")
+            // Class 22 is of values that cannot be used. Only the server's own texts quote them, not those of a RAISE.
+            if state?.hasPrefix("22") == true, source != "exec_stmt_raise" { message = "a value cannot be used" }
             guard let state, let message, PQstatus(handle) == CONNECTION_OK, !Self.endsConnection(state) else {
                 isLost = true
                 return PostgreSQLError(

@@ -11,6 +11,7 @@
         private let channel: String
         private let text: String
         private let onNotification: @Sendable () -> Void
+        private let onFailure: @Sendable (any Error) -> Void
         /// The ends of a pipe. Closing the second ends the thread, which closes the first.
         private let pipeEnds: (read: Int32, write: Int32)
         private let isClosed = Locked(false)
@@ -25,10 +26,11 @@
         ///   - channel: The channel, a plain identifier.
         ///   - text: The text of the notifications that count.
         ///   - onNotification: Called on the thread of the listener.
+        ///   - onFailure: Called on that thread when no connection can be made, once until there is one again.
         /// - Returns: `nil` if there is no descriptor left for it.
         package init?(
             _ settings: PostgreSQLSettings, channel: String, text: String,
-            onNotification: @escaping @Sendable () -> Void
+            onNotification: @escaping @Sendable () -> Void, onFailure: @escaping @Sendable (any Error) -> Void
         ) {
             var ends: [Int32] = [-1, -1]
             guard pipe(&ends) == 0 else { return nil }
@@ -37,6 +39,7 @@
             self.channel = channel
             self.text = text
             self.onNotification = onNotification
+            self.onFailure = onFailure
             Thread.detachNewThread { self.listen() }
         }
 
@@ -51,12 +54,13 @@
 
         private func listen() {
             defer { Foundation.close(pipeEnds.read) }
-            var failures = 0
+            var (failures, isReported) = (0, false)
             repeat {
+                var isListening = false
                 do {
                     let connection = try PostgreSQLConnection(settings)
                     try connection.execute("LISTEN \(channel)")
-                    failures = 0
+                    (failures, isReported, isListening) = (0, false, true)
                     onNotification()
                     while !isClosed(or: connection.descriptor, within: nil) {
                         if try connection.notifications().contains(text) { onNotification() }
@@ -64,6 +68,11 @@
                 } catch {
                     // Polling finds what is not notified.
                     failures += 1
+                    // A connection that is lost is no failure if it can be made again.
+                    if !isListening, !isReported {
+                        isReported = true
+                        onFailure(error)
+                    }
                 }
             } while !isClosed(or: nil, within: failures == 0 ? .zero : Self.backoff.delay(beforeRetry: failures))
         }

@@ -39,7 +39,7 @@
             if ContinuousClock.now - lease.renewed > request.leaseDuration / 3 {
                 _ = try await beat(Lease(fence: lease.fence), lasting: request.leaseDuration)
             }
-            let values = [queue, fence] + values(of: request)
+            let values = [queue, fence] + (try values(of: request))
             // If its answer is lost, records may be in flight that nobody here knows.
             update(lease.fence) { $0.mayHaveMore = true }
             let rows = try await pool.run(.once) { try $0.run(Self.claimRecords, values) }
@@ -88,12 +88,11 @@
             }
         }
 
-        private func values(of request: ClaimRequest) -> [PostgreSQLValue] {
+        private func values(of request: ClaimRequest) throws -> [PostgreSQLValue] {
             let taken = request.placesTaken.filter { $0.value > 0 }
             return [
                 .int32(Int32(clamping: request.limit)), .int32(Int32(clamping: request.perOrigin)),
-                // A dictionary of numbers can always be encoded.
-                taken.isEmpty ? .json("{}") : (try? RecordColumns.encode(taken)) ?? .json("{}"),
+                taken.isEmpty ? .json("{}") : try RecordColumns.encode(taken),
                 .text(state.withLock { $0.lastOrigin }), .bool(request.isOnline), .texts(request.handlers),
                 .texts(request.met), .optional(request.maximumAge?.inSeconds), .double(retention),
                 request.originBound.map { .int32(Int32(clamping: $0)) } ?? .null,
@@ -161,8 +160,16 @@
                         ) { Int($0.first?.integer(0) ?? 0) }
                         // A call removes at most so many, so that it is short.
                     } while count >= 5000
+                    state.withLock { $0.hasTidyingFailed = false }
+                } catch OfflineQueueError.Code.closed {
+                    // The next opening goes on.
                 } catch {
-                    // The next minute tries again.
+                    // The next minute tries again. Only the first failure of several is reported.
+                    let isFirst = state.withLock { state in
+                        defer { state.hasTidyingFailed = true }
+                        return !state.hasTidyingFailed
+                    }
+                    if isFirst { onEvent(.storeFailed(OfflineQueueError(database: error))) }
                 }
             }
         }

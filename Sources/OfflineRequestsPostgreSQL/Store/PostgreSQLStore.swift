@@ -16,6 +16,7 @@
         let lanePatience: Duration?
         package let changes: AsyncStream<Void>
         private let listener: PostgreSQLListener?
+        let onEvent: @Sendable (OfflineEvent) -> Void
         let adds: Batcher<Addition, [AddResult]>
         let deliveries: Batcher<Delivery, SettlementAnswer>
         let questions: Batcher<Flight, Bool>
@@ -27,6 +28,7 @@
             /// The origin that the last claim ended with. The next one begins behind it.
             var lastOrigin = ""
             var nextTidying: ContinuousClock.Instant?
+            var hasTidyingFailed = false
         }
 
         /// The lease of this process.
@@ -49,6 +51,7 @@
             let queue = PostgreSQLValue.text(opening.name)
             let retention = opening.configuration.outcomeRetention.inSeconds
             (self.pool, self.queue, self.retention) = (pool, queue, retention)
+            onEvent = opening.onEvent
             lanePatience = opening.configuration.lanePause?.failingFor
             (leaseDuration, statementTimeout) = (opening.configuration.leaseDuration, settings.statementTimeout)
             let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -57,6 +60,8 @@
                 options.listens
                 ? PostgreSQLListener(settings, channel: "request_operations", text: opening.name) {
                     continuation.yield()
+                } onFailure: { [onEvent = opening.onEvent] error in
+                    onEvent(.storeFailed(OfflineQueueError(database: error)))
                 } : nil
             if listener == nil { continuation.finish() }
             adds = Batcher(weight: \.weight) { await Self.add($0, to: queue, retention: retention, over: pool) }
