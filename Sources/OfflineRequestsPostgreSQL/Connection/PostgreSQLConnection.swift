@@ -59,7 +59,7 @@
             // Without this, libpq prints notices to standard error.
             PQsetNoticeProcessor(handle, { _, _ in }, nil)
             guard settings.preparesStatements else { return }
-            try execute("SET \(settings.timeoutCommand)")
+            try execute("SET \(settings.timeoutCommand); SET default_transaction_isolation = 'read committed'")
         }
 
         deinit { PQfinish(handle) }
@@ -111,8 +111,10 @@
         package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
             let result: Result
             do {
-                // The time limit of a session would stay with the server's connection behind a pooler.
-                try execute(settings.preparesStatements ? "BEGIN" : "BEGIN; SET LOCAL \(settings.timeoutCommand)")
+                // The settings of a session would stay with the server's connection behind a pooler.
+                try execute(
+                    settings.preparesStatements
+                        ? "BEGIN" : "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL \(settings.timeoutCommand)")
                 isInTransaction = true
                 defer { isInTransaction = false }
                 result = try body()
