@@ -39,7 +39,7 @@ private var configuration: OfflineConfiguration {
     set {}
 }
 private let (body, fields) = (Data(), [String: String]())
-private let queue: OfflineRequestQueue! = nil
+private var queue: OfflineRequestQueue { preconditionFailure("No sample runs.") }
 
 #if !PostgreSQL
     extension OfflineStorage {

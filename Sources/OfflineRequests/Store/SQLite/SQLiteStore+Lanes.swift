@@ -17,7 +17,8 @@ extension SQLiteStore {
             guard connection.changes > 0 else { return false }
             // Another event that the record waits for is looked at again.
             try connection.run(
-                "\(Self.endWait) WHERE state = 1 AND due >= ? AND id = \(Self.head)", .real(RecordRow.never), .text(lane))
+                "\(Self.endWait) WHERE state = 1 AND due >= ? AND id = \(Self.head)", .real(RecordRow.never),
+                .text(lane))
             return true
         }
     }
