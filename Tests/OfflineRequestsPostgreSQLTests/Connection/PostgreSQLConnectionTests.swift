@@ -3,7 +3,7 @@
     import OfflineRequestsPostgreSQL
     import Testing
 
-    @Suite struct PostgreSQLConnectionTests {
+    @Suite(.timeLimit(.minutes(2))) struct PostgreSQLConnectionTests {
         @Test func `Values arrive as they were sent`() throws {
             let connection = try TestServer.connect()
             let rows = try connection.run(
@@ -45,15 +45,15 @@
             #expect(try connection.run("SELECT $1::bytea", [.bytes(data)]).first?.data(0) == data)
         }
 
-        @Test(arguments: [true, false])
-        func `A refused statement names its SQLSTATE, quotes no value and leaves the connection usable`(prepares: Bool)
-            throws
-        {
+        @Test(arguments: [true, false], ["jsonb", "int"])
+        func `A refused statement names its SQLSTATE, quotes no value and leaves the connection usable`(
+            prepares: Bool, type: String
+        ) throws {
             var settings = try TestServer.settings()
             settings.preparesStatements = prepares
             let connection = try PostgreSQLConnection(settings)
             let error = try #require(throws: PostgreSQLError.self) {
-                _ = try connection.run("SELECT $1::text::jsonb", [.text("secret")])
+                _ = try connection.run("SELECT $1::text::\(type)", [.text("secret")])
             }
             #expect(error.state == "22P02")
             #expect(!"\(error)".contains("secret"))
@@ -69,6 +69,20 @@
             let connection = try PostgreSQLConnection(settings)
             let error = try #require(throws: PostgreSQLError.self) { _ = try connection.run("SELECT pg_sleep(60)") }
             #expect(error.state == "57014")
+        }
+
+        @Test(arguments: [true, false])
+        func `Every statement sees what others have committed, whatever the database's default is`(prepares: Bool)
+            throws
+        {
+            var settings = try TestServer.settings("options='-c default_transaction_isolation=serializable'")
+            settings.preparesStatements = prepares
+            let connection = try PostgreSQLConnection(settings)
+            func isolation() throws -> String? {
+                try connection.run("SELECT current_setting('transaction_isolation')").first?.text(0)
+            }
+            #expect(try isolation() == "read committed")
+            #expect(try connection.transaction { try isolation() } == "read committed")
         }
 
         @Test func `Statements are prepared once`() throws {
@@ -120,11 +134,18 @@
 
         @Test(arguments: [
             "postgres://user:pa ss%@host", "host=/nowhere pass word=hunter2", "postgresql://u:hunter2@[x/",
+            "postgres://u:p@hunter2@host/name", "postgres://u:hunter2/x@host/name", "postgres://u:1/hunter2@host/name",
         ])
         func `An address that cannot be read is refused without quoting it`(address: String) throws {
             let error = try #require(throws: PostgreSQLError.self) { _ = try PostgreSQLAddress(address) }
             #expect(error.cause == .address)
             #expect(!"\(error)".contains("hunter2") && !"\(error)".contains("pa ss"))
+        }
+
+        @Test func `A user may have an at sign, and what is connected to tells queues apart`() throws {
+            let address = try PostgreSQLAddress("user=me@example.com hostaddr=127.0.0.2 password=hunter2")
+            #expect(address.place.contains("user=me@example.com") && address.place.contains("hostaddr=127.0.0.2"))
+            #expect(!address.place.contains("hunter2"))
         }
 
         @Test func `A server that is not there is named without the password`() throws {

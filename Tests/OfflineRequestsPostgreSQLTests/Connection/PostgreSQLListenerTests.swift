@@ -1,13 +1,16 @@
 #if PostgreSQL
     import OfflineRequestsPostgreSQL
+    import RequestOperationsTesting
     import Testing
 
-    @Suite struct PostgreSQLListenerTests {
+    @Suite(.timeLimit(.minutes(2))) struct PostgreSQLListenerTests {
         @Test func `Notifications of its text arrive, also after the connection was lost`() async throws {
             let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
             let channel = "channel_\(UInt32.random(in: 0 ... .max))"
             let listener = PostgreSQLListener(try TestServer.settings(), channel: channel, text: "mine") {
                 continuation.yield()
+            } onFailure: { error in
+                Issue.record(error)
             }
             defer { listener?.close() }
             #expect(listener != nil)
@@ -30,6 +33,18 @@
             await arrivals.next()
             try notify("mine")
             await arrivals.next()
+        }
+
+        @Test func `A server that is not there is reported`() async throws {
+            let failures = Collector<any Error>()
+            let settings = PostgreSQLSettings(try PostgreSQLAddress("host=/nonexistent"))
+            let listener = PostgreSQLListener(settings, channel: "channel", text: "mine") {
+            } onFailure: { error in
+                failures.append(error)
+            }
+            defer { listener?.close() }
+            await failures.count(1)
+            #expect((failures.elements.first as? PostgreSQLError)?.cause == .unreachable)
         }
     }
 #endif

@@ -5,7 +5,7 @@
     import RequestOperations
     import Testing
 
-    @Suite struct PostgreSQLPoolTests {
+    @Suite(.timeLimit(.minutes(2))) struct PostgreSQLPoolTests {
         private static let terminate = "SELECT pg_terminate_backend($1::int, 10000)"
 
         @Test func `Calls share the connections, and no more are made`() async throws {
@@ -148,6 +148,55 @@
             await #expect(throws: CancellationError.self) { try await caller.value }
             try await pool.run { _ in ran.withLock { $0.append("later") } }
             #expect(ran.withLock { $0.filter { $0 != "read" } } == ["outcome", "later"])
+            await pool.close()
+        }
+
+        /// Ends the connection of a transaction when it commits.
+        private static let cutCommit = """
+            CREATE FUNCTION pg_temp.cut() RETURNS trigger LANGUAGE plpgsql
+              AS $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;
+            CREATE TEMP TABLE commits (number int);
+            CREATE CONSTRAINT TRIGGER cut AFTER INSERT ON commits DEFERRABLE INITIALLY DEFERRED
+              FOR EACH ROW EXECUTE FUNCTION pg_temp.cut();
+            INSERT INTO commits VALUES (1)
+            """
+
+        /// What the server says of another transaction, that was committed, counts only if it has not restarted.
+        @Test(
+            arguments: [
+                (false, nil, 1), (true, true, 1), (true, false, 2), (true, nil, nil),
+            ] as [(Bool, Bool?, Int?)])
+        func `A server that restarted is not believed that it committed`(
+            hasRestarted: Bool, hasEffect: Bool?, runs: Int?
+        ) async throws {
+            let pool = PostgreSQLPool(try TestServer.settings(), most: 1)
+            let number = try await pool.number("SELECT pg_current_xact_id()::text::bigint")
+            let (count, looks) = (Locked(0), Locked(0))
+            let look: @Sendable (PostgreSQLConnection, Int) -> Bool? = { _, _ in
+                looks.withLock { $0 += 1 }
+                return hasEffect
+            }
+            func commit() async throws -> Int {
+                try await pool.commit(hasEffect: look) { connection in
+                    let run = count.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    if run == 1 { try connection.execute(Self.cutCommit) }
+                    let start = "extract(epoch FROM pg_postmaster_start_time())::float8"
+                    let row = try connection.run(
+                        "SELECT $1::bigint, \(hasRestarted ? "0::float8" : start)", [.int64(number ?? 0)]
+                    ).first
+                    return PostgreSQLPool.Change(run, in: row)
+                }
+            }
+            if let runs {
+                #expect(try await commit() == runs)
+            } else {
+                let error = try await #require(throws: OfflineQueueError.self) { try await commit() }
+                #expect("\(error)".contains("cannot say whether"))
+            }
+            #expect(looks.withLock { $0 } == (hasRestarted ? 1 : 0))
             await pool.close()
         }
 

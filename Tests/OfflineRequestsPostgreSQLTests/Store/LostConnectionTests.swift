@@ -7,7 +7,7 @@
     import Testing
 
     /// Connections that end before a call reaches the server, and after the server has done it.
-    @Suite struct LostConnectionTests {
+    @Suite(.timeLimit(.minutes(2))) struct LostConnectionTests {
         enum Moment: String, CaseIterable {
             case before = "cut-before"
             case after = "cut-after"
@@ -58,6 +58,31 @@
             await store.close()
         }
 
+        @Test func `After a restart, an addition is looked for, and what became of a removal is unknown`() async throws
+        {
+            // A function in front of the server's own says that it began a moment ago.
+            let schema = "restarted_\(UInt64.random(in: 0 ... .max))"
+            try TestServer.connect().execute(
+                """
+                CREATE SCHEMA \(schema);
+                CREATE FUNCTION \(schema).pg_postmaster_start_time() RETURNS timestamptz LANGUAGE sql
+                  AS 'SELECT clock_timestamp()'
+                """)
+            let disturbance = try await Disturbance("cut-after", "COMMIT", "2")
+            let test = TestQueue(address: "\(disturbance.address) options='-c search_path=\(schema),pg_catalog'")
+            try await PostgreSQLSchema.migrate(TestServer.settings())
+            let store = try await test.store(options: { ($0.listens, $0.migrates) = (false, false) })
+            let id = try #require(try await store.add([newRecord("a")], bounds: OfflineBounds(), in: nil)[0].id)
+            #expect(try await store.records(.all, after: nil, limit: 10).map(\.id) == [id])
+            let error = try await #require(throws: OfflineQueueError.self) { try await store.remove(id) }
+            #expect(error.code == .storeFailed)
+            #expect("\(error)".contains("cannot say whether"))
+            #expect(try await store.record(id) == nil)
+            await disturbance.cuts.count(2)
+            await store.close()
+            try TestServer.connect().execute("DROP SCHEMA \(schema) CASCADE")
+        }
+
         @Test func `Killed connections at random moments lose nothing`() async throws {
             let name = "killed_\(UInt32.random(in: 0 ... .max))"
             let test = TestQueue(address: "application_name=\(name)")
@@ -94,9 +119,10 @@
         }
 
         @Test func `A database whose statements are slow delivers all the same`() async throws {
-            let disturbance = try await Disturbance("delay", "0.1")
+            let disturbance = try await Disturbance("delay", "0.5")
             let test = TestQueue(address: disturbance.address)
-            let queue = try await test.open()
+            try await PostgreSQLSchema.migrate(TestServer.settings())
+            let queue = try await test.open(options: { $0.migrates = false })
             let ids = try await queue.add(
                 contentsOf: (0..<5).map { (try post("\($0)"), OfflineOptions(lane: "\($0)")) })
             for id in ids { #expect(try await queue.outcome(of: id) == .delivered(status: 204)) }
