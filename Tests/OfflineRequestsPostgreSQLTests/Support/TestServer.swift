@@ -6,6 +6,9 @@
 
     /// The server that the environment names.
     enum TestServer {
+        /// The longest wait for what must come.
+        private static let patience = Duration.seconds(60)
+
         /// The settings of a connection to it.
         static func settings(_ address: String = "") throws -> PostgreSQLSettings {
             _ = try #require(
@@ -21,7 +24,9 @@
         /// Waits until a query returns true.
         static func wait(until query: String, _ values: PostgreSQLValue...) throws {
             let connection = try connect()
+            let limit = ContinuousClock.now + patience
             while try connection.run(query, values).first?.bool(0) != true {
+                try #require(limit > .now, "It has not become true: \(query)")
                 try connection.execute("SELECT pg_sleep(0.005)")
             }
         }
@@ -29,7 +34,9 @@
         /// Waits until a query returns true, without blocking a thread of Swift's Tasks.
         static func waitAsync(until query: String, _ values: PostgreSQLValue...) async throws {
             let pool = PostgreSQLPool(try settings(), most: 1)
+            let limit = ContinuousClock.now + patience
             while try await pool.run(.read, { try $0.run(query, values).first?.bool(0) }) != true {
+                try #require(limit > .now, "It has not become true: \(query)")
                 try await pool.run { try $0.execute("SELECT pg_sleep(0.005)") }
             }
             await pool.close()
@@ -49,7 +56,8 @@
             settings.preparesStatements = false
             settings.statementTimeout = .milliseconds(100)
             let pool = PostgreSQLPool(settings, most: 1)
-            while condition() {
+            let limit = ContinuousClock.now + patience
+            while condition(), limit > .now {
                 do {
                     try await pool.run { _ = try $0.run("SELECT 1") }
                     await pool.close()
@@ -58,6 +66,7 @@
                     continue
                 }
             }
+            await pool.close()
             return false
         }
 
