@@ -1,7 +1,9 @@
 """A queue in the database that libpq's environment names, for the programs beside this file."""
 
+import os
 import pathlib
 import runpy
+import sys
 import threading
 
 import psycopg2
@@ -23,7 +25,9 @@ ADD_DEFAULTS = {
 
 
 def migrate():
-    """Makes the schema anew."""
+    """Makes the schema anew, on a server of `.ci/postgresql` only: it drops the one that is there."""
+    if "REQUEST_OPERATIONS_PGDATA" not in os.environ:
+        sys.exit("This drops all queues of the database. Run it with .ci/postgresql run.")
     with psycopg2.connect("") as connection, connection.cursor() as cursor:
         cursor.execute("DROP SCHEMA IF EXISTS request_operations CASCADE")
         for step in SCHEMA["steps"]():
