@@ -7,7 +7,7 @@
     import Testing
 
     /// Connections that end before a call reaches the server, and after the server has done it.
-    @Suite(.timeLimit(.minutes(2))) struct LostConnectionTests {
+    @Suite(.timeLimit(.minutes(5))) struct LostConnectionTests {
         enum Moment: String, CaseIterable {
             case before = "cut-before"
             case after = "cut-after"
