@@ -3,7 +3,7 @@
     import OfflineRequestsPostgreSQL
     import Testing
 
-    @Suite(.timeLimit(.minutes(2))) struct PostgreSQLConnectionTests {
+    @Suite(.timeLimit(.minutes(5))) struct PostgreSQLConnectionTests {
         @Test func `Values arrive as they were sent`() throws {
             let connection = try TestServer.connect()
             let rows = try connection.run(

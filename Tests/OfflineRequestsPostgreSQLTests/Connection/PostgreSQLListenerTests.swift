@@ -3,7 +3,7 @@
     import RequestOperationsTesting
     import Testing
 
-    @Suite(.timeLimit(.minutes(2))) struct PostgreSQLListenerTests {
+    @Suite(.timeLimit(.minutes(5))) struct PostgreSQLListenerTests {
         @Test func `Notifications of its text arrive, also after the connection was lost`() async throws {
             let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
             let channel = "channel_\(UInt32.random(in: 0 ... .max))"

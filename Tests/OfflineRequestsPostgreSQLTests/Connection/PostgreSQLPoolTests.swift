@@ -5,7 +5,7 @@
     import RequestOperations
     import Testing
 
-    @Suite(.timeLimit(.minutes(2))) struct PostgreSQLPoolTests {
+    @Suite(.timeLimit(.minutes(5))) struct PostgreSQLPoolTests {
         private static let terminate = "SELECT pg_terminate_backend($1::int, 10000)"
 
         @Test func `Calls share the connections, and no more are made`() async throws {

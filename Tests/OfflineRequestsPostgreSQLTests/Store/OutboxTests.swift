@@ -7,7 +7,7 @@
     import Testing
 
     /// What programs add with SQL, in transactions of their own.
-    @Suite(.timeLimit(.minutes(2))) struct OutboxTests {
+    @Suite(.timeLimit(.minutes(5))) struct OutboxTests {
         private func statement(_ path: String, to test: TestQueue) throws -> OutboxStatement {
             var request = try post(path, body: "thé\0")
             request.setValue("ä \"quoted\"", forHTTPHeaderField: "X-Field")

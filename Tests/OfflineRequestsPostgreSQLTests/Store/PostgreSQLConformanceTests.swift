@@ -6,7 +6,7 @@
     import Testing
 
     /// What every store promises, over PostgreSQL.
-    @Suite(.serialized, .timeLimit(.minutes(2))) struct PostgreSQLConformanceTests {
+    @Suite(.serialized, .timeLimit(.minutes(5))) struct PostgreSQLConformanceTests {
         @Test(arguments: OfflineStoreConformance.all, [true, false])
         func `PostgreSQL keeps a promise`(promise: OfflineStoreConformance, prepares: Bool) async throws {
             let test = TestQueue()

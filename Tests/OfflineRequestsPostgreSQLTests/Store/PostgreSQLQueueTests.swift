@@ -6,7 +6,7 @@
     import RequestOperationsTesting
     import Testing
 
-    @Suite(.timeLimit(.minutes(2))) struct PostgreSQLQueueTests {
+    @Suite(.timeLimit(.minutes(5))) struct PostgreSQLQueueTests {
         @Test(arguments: [true, false])
         func `A request is delivered as it was added, and its outcome is kept`(prepares: Bool) async throws {
             let test = TestQueue([.status(503), .status(201)])

@@ -5,7 +5,7 @@
     import RequestOperations
     import Testing
 
-    @Suite(.timeLimit(.minutes(2))) struct PostgreSQLStoreTests {
+    @Suite(.timeLimit(.minutes(5))) struct PostgreSQLStoreTests {
         @Test func `A body of a file and one of 3 MiB come back whole`() async throws {
             let store = try await TestQueue().store()
             let data = Data((0..<3 << 20).map { UInt8(truncatingIfNeeded: $0 &* 7) })

@@ -6,7 +6,7 @@
     import RequestOperationsTesting
     import Testing
 
-    @Suite(.timeLimit(.minutes(2))) struct ServerFailureTests {
+    @Suite(.timeLimit(.minutes(5))) struct ServerFailureTests {
         @Test func `A server that stops and starts again loses nothing and needs no call`() async throws {
             let server = try await OwnServer()
             let test = TestQueue(address: server.address)

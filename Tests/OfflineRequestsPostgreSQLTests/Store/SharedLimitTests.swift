@@ -5,7 +5,7 @@
     import Testing
 
     /// The limits of an origin, over the senders of two programs.
-    @Suite(.timeLimit(.minutes(2))) struct SharedLimitTests {
+    @Suite(.timeLimit(.minutes(5))) struct SharedLimitTests {
         /// Claims and delivers with both stores, until there is nothing to do any more.
         ///
         /// - Parameters:
