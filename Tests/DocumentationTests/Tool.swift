@@ -23,7 +23,8 @@ enum Tool {
         let products = try Package.products()
         var arguments = ["swiftc", "-typecheck", "-parse-as-library", "-suppress-warnings", "-swift-version", "6"]
         #if PostgreSQL
-            arguments += ["-D", "PostgreSQL"]
+            // Debian has libpq's header in a folder of its own.
+            arguments += ["-D", "PostgreSQL", "-Xcc", "-I/usr/include/postgresql"]
         #endif
         arguments += ["-module-name", "Samples", "-I", products.appending(path: "Modules").path]
         arguments += [
