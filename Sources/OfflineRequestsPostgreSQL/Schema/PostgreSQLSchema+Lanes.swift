@@ -3,33 +3,47 @@
         /// The order in a lane: which record is its head.
         ///
         /// An insertion takes no lock, because users' transactions may be long and may roll back. So a record arrives with
-        /// state 0, and a claim finds its place. The lock of the head's row is the lock of its lane. Whoever ends a head makes
-        /// the next record the head in the same transaction.
+        /// state 0, and a claim finds its place. The lock of the head's row is the lock of its lane. The transaction that ends a
+        /// head makes the next record the head.
         ///
         /// Senders never wait for a row of a record that is not in flight: they skip it. A lane that they had to skip is noted
         /// in `vacancies` and looked at again. **A lane with a queued record has a head or a vacancy.** Those who do wait
-        /// (deliveries, removals, additions with a key) lock records in the order of their ids. Hence no deadlock.
+        /// (deliveries, removals, additions with a key) lock records in the order of their ids. So there is no deadlock.
         static let lanes = #"""
-            -- Makes the first record of each lane its head. The caller has ended their heads in this transaction.
-            CREATE FUNCTION promote(queue text, lanes text[]) RETURNS void LANGUAGE plpgsql AS $$
+            -- Makes records the heads of their lanes, which have none. Returns the lanes. A record that another transaction
+            -- has locked is skipped.
+            CREATE FUNCTION make_heads(queue text, ids bigint[]) RETURNS text[] LANGUAGE plpgsql AS $$
             #variable_conflict use_column
+            DECLARE lanes text[];
             BEGIN
-              WITH firsts AS MATERIALIZED (
-                SELECT l.lane, f.id FROM unnest(promote.lanes) AS l (lane) CROSS JOIN LATERAL (
-                  SELECT id FROM records WHERE queue = promote.queue AND lane = l.lane AND state < 2 ORDER BY id
-                    LIMIT 1) f
-              ), locked AS MATERIALIZED (
-                SELECT r.id FROM firsts JOIN records r ON r.queue = promote.queue AND r.id = firsts.id
+              WITH free AS MATERIALIZED (
+                SELECT r.id FROM unnest(make_heads.ids) AS f (id)
+                JOIN records r ON r.queue = make_heads.queue AND r.id = f.id
                 WHERE r.state < 2 FOR UPDATE OF r SKIP LOCKED
               ), heads AS (
                 UPDATE records r SET
                   state = CASE WHEN r.due > clock_timestamp() THEN 3 ELSE 2 END,
                   reason = CASE WHEN r.due > clock_timestamp() THEN r.reason ELSE 0 END,
                   due = CASE WHEN r.due > clock_timestamp() THEN r.due END
-                FROM locked WHERE r.queue = promote.queue AND r.id = locked.id RETURNING r.id
+                FROM free WHERE r.queue = make_heads.queue AND r.id = free.id RETURNING r.lane
               )
-              INSERT INTO vacancies (queue, lane)
-                SELECT promote.queue, lane FROM firsts WHERE id NOT IN (SELECT id FROM heads);
+              SELECT coalesce(array_agg(lane), '{}') INTO lanes FROM heads;
+              RETURN lanes;
+            END $$;
+
+            -- Makes the first record of each lane its head. The caller has ended their heads in this transaction.
+            CREATE FUNCTION promote(queue text, lanes text[]) RETURNS void LANGUAGE plpgsql AS $$
+            #variable_conflict use_column
+            DECLARE firsts bigint[]; first_lanes text[]; made text[];
+            BEGIN
+              SELECT array_agg(f.id), array_agg(l.lane) INTO firsts, first_lanes
+              FROM unnest(promote.lanes) AS l (lane) CROSS JOIN LATERAL (SELECT id FROM records
+                WHERE queue = promote.queue AND lane = l.lane AND state < 2 ORDER BY id LIMIT 1) f;
+              IF firsts IS NOT NULL THEN
+                made := make_heads(promote.queue, firsts);
+                INSERT INTO vacancies (queue, lane)
+                  SELECT promote.queue, l.lane FROM unnest(first_lanes) AS l (lane) WHERE l.lane <> ALL (made);
+              END IF;
               IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
                 -- The snapshot is that of the user's transaction. It may be older than what is queued in the lanes.
                 INSERT INTO vacancies (queue, lane) SELECT promote.queue, l.lane FROM unnest(promote.lanes) AS l (lane);
@@ -42,7 +56,7 @@
             #variable_conflict use_column
             DECLARE
               arrived bigint[]; looked bigint[]; lanes text[]; noted text[]; locked bigint[];
-              demoted bigint[]; firsts bigint[]; first_lanes text[]; doubtful text[];
+              demoted bigint[]; firsts bigint[]; first_lanes text[]; made text[]; doubtful text[];
             BEGIN
               -- Without work, no row is locked. The order leads to the index.
               IF (SELECT id FROM records WHERE queue = place.queue AND state = 0 ORDER BY id + 0 LIMIT 1) IS NULL
@@ -84,18 +98,9 @@
                 WHERE queue = place.queue AND id = ANY (demoted);
               END IF;
               IF firsts IS NOT NULL THEN
-                WITH free AS MATERIALIZED (
-                  SELECT r.id FROM unnest(firsts) AS f (id) JOIN records r ON r.queue = place.queue AND r.id = f.id
-                  WHERE r.state < 2 FOR UPDATE OF r SKIP LOCKED
-                ), heads AS (
-                  UPDATE records r SET
-                    state = CASE WHEN r.due > clock_timestamp() THEN 3 ELSE 2 END,
-                    reason = CASE WHEN r.due > clock_timestamp() THEN r.reason ELSE 0 END,
-                    due = CASE WHEN r.due > clock_timestamp() THEN r.due END
-                  FROM free WHERE r.queue = place.queue AND r.id = free.id RETURNING r.lane
-                )
+                made := make_heads(place.queue, firsts);
                 SELECT doubtful || coalesce(array_agg(l.lane), '{}') INTO doubtful
-                FROM unnest(first_lanes) AS l (lane) WHERE l.lane NOT IN (SELECT lane FROM heads);
+                FROM unnest(first_lanes) AS l (lane) WHERE l.lane <> ALL (made);
               END IF;
               -- Written so, the state leads to no index: the ids do.
               UPDATE records SET state = 1 WHERE queue = place.queue AND id = ANY (arrived) AND state::int = 0;

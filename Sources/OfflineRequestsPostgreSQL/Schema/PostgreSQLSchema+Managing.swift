@@ -151,7 +151,7 @@
                   'may_send', 'wake', 'end_waits', 'waiting_origins', 'remove', 'remove_matching',
                   'pause_lane', 'resume_lane', 'tidy')
               LOOP
-                -- Whoever may make temporary tables must not be able to put one before ours.
+                -- A role that makes temporary tables cannot put one before ours.
                 EXECUTE format('ALTER FUNCTION %s SET search_path = pg_catalog, request_operations, pg_temp', name);
                 -- Every statement walks an index. Statistics that are old must not lead it elsewhere.
                 EXECUTE format('ALTER FUNCTION %s SET enable_seqscan = off SET enable_bitmapscan = off', name);
