@@ -80,6 +80,25 @@ package struct RecordQuery: Sendable, Hashable {
         self.host = host
         self.text = text
     }
+
+    /// The longest run of letters and digits of ASCII in the text, in small letters; `nil` if there is none. A record that
+    /// shows the text has the run in the store, where other characters may be written in another way.
+    package var storedRun: String? {
+        let runs = (text ?? "").utf8.split { !$0.isLetterOrDigit }
+            .map { String(decoding: $0.map(\.lowercased), as: UTF8.self) }
+        // The mark in place of a credential is shown, but not stored.
+        return runs.filter { !Redaction.mark.contains($0) }.max { $0.utf8.count < $1.utf8.count }
+    }
+}
+
+extension UInt8 {
+    /// Whether it is a letter or a digit of ASCII.
+    fileprivate var isLetterOrDigit: Bool {
+        (0x30...0x39).contains(self) || (0x61...0x7A).contains(lowercased)
+    }
+
+    /// A letter of ASCII as a small letter.
+    fileprivate var lowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
 }
 
 /// A part of a list of records.

@@ -51,7 +51,7 @@
             let id = query.text.flatMap(OfflineRecord.ID.init(shown:))
             let values: [PostgreSQLValue] = [
                 .int64(query.before?.rawValue ?? .max), .int64(Int64(query.steps)), .int64(Int64(query.limit)),
-                hosts.map { .texts($0) } ?? .null, .optional(query.text.flatMap(Self.storedRun)),
+                hosts.map { .texts($0) } ?? .null, .optional(query.storedRun),
                 id.map { .int64($0.rawValue) } ?? .null,
             ]
             return try await call(
@@ -90,15 +90,6 @@
                 page.next = page.looked == query.steps ? RecordColumns.id(total, 29) : nil
             }
             return page
-        }
-
-        /// The longest run of letters and digits of ASCII in a text, in small letters; `nil` if there is none. A record that
-        /// shows the text has the run in the store, where other characters may be written in another way.
-        private static func storedRun(of text: String) -> String? {
-            let runs: [String] = text.lowercased().split { !$0.isASCII || !($0.isLetter || $0.isNumber) }.map(
-                String.init)
-            // The mark in place of a credential is shown, but not stored.
-            return runs.filter { !Redaction.mark.contains($0) }.max { $0.count < $1.count }
         }
     }
 #endif

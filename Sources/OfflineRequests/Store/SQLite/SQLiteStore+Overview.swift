@@ -56,7 +56,7 @@ extension SQLiteStore {
     /// queue. Else it is the host, the lane or the state, in this order. A query with none of them walks the table.
     static func walk(_ query: RecordQuery, at now: Date) -> (sql: String, values: [SQLiteValue]) {
         var (match, matchValues) = condition(query.filter, at: now)
-        if let text = query.text, let run = storedRun(of: text) {
+        if let text = query.text, let run = query.storedRun {
             match += " AND (id = ? OR instr(lower(\(searched)), ?))"
             matchValues += [OfflineRecord.ID(shown: text).map { .integer($0.rawValue) } ?? .null, .text(run)]
         }
@@ -98,14 +98,6 @@ extension SQLiteStore {
         content || ' ' || lane || ' ' || ifnull(tag, '') || ' ' || ifnull(key, '') || ' ' || ifnull(failure, '') || ' ' \
         || ifnull(ending, '')
         """
-
-    /// The longest run of letters and digits of ASCII in a text, in small letters; `nil` if there is none. A record that shows
-    /// the text has the run in the store, where other characters may be written in another way.
-    private static func storedRun(of text: String) -> String? {
-        let runs = text.utf8.split { !$0.isLetterOrDigit }.map { String(decoding: $0.map(\.lowercased), as: UTF8.self) }
-        // The mark in place of a credential is shown, but not stored.
-        return runs.filter { !Redaction.mark.contains($0) }.max { $0.utf8.count < $1.utf8.count }
-    }
 
     // MARK: Groups
 
@@ -190,14 +182,4 @@ extension SQLiteStore {
               DELETE FROM view_minutes WHERE minute <= \(minute) - \(QueueOverview.minutesShown);
             """
     }
-}
-
-extension UInt8 {
-    /// Whether it is a letter or a digit of ASCII.
-    fileprivate var isLetterOrDigit: Bool {
-        (0x30...0x39).contains(self) || (0x61...0x7A).contains(lowercased)
-    }
-
-    /// A letter of ASCII as a small letter. SQLite's `lower` changes no others.
-    fileprivate var lowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
 }
