@@ -23,9 +23,8 @@
                 the address of the database is neither a URL like postgres://user@host/name nor a connection string of \
                 libpq
                 """)
-            var problem: UnsafeMutablePointer<CChar>?
-            defer { PQfreemem(problem) }
-            guard let options = PQconninfoParse(text, &problem) else { throw refusal }
+            // libpq's own message would quote the address.
+            guard let options = PQconninfoParse(text, nil) else { throw refusal }
             defer { PQconninfoFree(options) }
             var parts: [String: String] = [:]
             var option = options

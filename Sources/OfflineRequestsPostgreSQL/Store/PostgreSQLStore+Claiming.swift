@@ -11,7 +11,7 @@
                     .leaseLost where limit > .now
                 {
                     // It lapsed while there was nothing to do, or this process stood still.
-                    state.withLock { $0.lease = .none }
+                    state.withLock { $0.lease = nil }
                 } catch let error as OfflineQueueError where error.meansLostAnswer && limit > .now {
                     // The next claim takes back what this one may have claimed.
                 }
@@ -20,14 +20,14 @@
 
         /// The lease of this process, entered anew if it has none.
         private func lease(_ duration: Duration) async throws -> HeldLease {
-            if case .held(let lease) = state.withLock({ $0.lease }) { return lease }
+            if let lease = state.withLock({ $0.lease }) { return lease }
             let began = ContinuousClock.now
             let fence = try await call(
                 "SELECT request_operations.enter($1::text, $2::float8)", [.double(duration.inSeconds)], terms: .sending
             ) { $0.first?.integer(0) }
             guard let fence else { throw OfflineQueueError(.storeFailed) }
             let lease = HeldLease(fence: fence, renewed: began)
-            state.withLock { $0.lease = .held(lease) }
+            state.withLock { $0.lease = lease }
             return lease
         }
 
@@ -82,9 +82,9 @@
         /// Changes the lease, if it is still the one of a number.
         private func update(_ fence: Int64, _ change: (inout HeldLease) -> Void) {
             state.withLock { state in
-                guard case .held(var lease) = state.lease, lease.fence == fence else { return }
+                guard var lease = state.lease, lease.fence == fence else { return }
                 change(&lease)
-                state.lease = .held(lease)
+                state.lease = lease
             }
         }
 
@@ -136,7 +136,7 @@
         /// Lets the next claim enter anew.
         func forget(_ lease: Lease) {
             state.withLock { state in
-                if case .held(let held) = state.lease, held.fence == lease.fence { state.lease = .none }
+                if state.lease?.fence == lease.fence { state.lease = nil }
             }
         }
 

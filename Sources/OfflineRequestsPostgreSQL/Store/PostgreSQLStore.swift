@@ -23,18 +23,13 @@
 
         /// What changes while the store is open.
         struct State {
-            var lease = LeaseState.none
+            /// The lease of this process, if it has one.
+            var lease: HeldLease?
             var polls = PollCounter()
             /// The origin that the last claim ended with. The next one begins behind it.
             var lastOrigin = ""
             var nextTidying: ContinuousClock.Instant?
             var hasTidyingFailed = false
-        }
-
-        /// The lease of this process.
-        enum LeaseState {
-            case none
-            case held(HeldLease)
         }
 
         struct HeldLease {
@@ -151,10 +146,10 @@
         package func close() async {
             listener?.close()
             let lease = state.withLock { state in
-                defer { state.lease = .none }
+                defer { state.lease = nil }
                 return state.lease
             }
-            if case .held(let lease) = lease {
+            if let lease {
                 // Without this, others wait until the lease is over.
                 do {
                     try await pool.run(.closing) { _ = try $0.run(Self.leave, [.int64(lease.fence)]) }
