@@ -138,22 +138,30 @@
         }
     }
 
+    /// The arguments of a command that changes a lane.
+    struct LaneArguments: ParsableArguments {
+        @Option(help: "The lane. An empty name means the requests without a lane.")
+        var lane: String
+
+        @OptionGroup var queue: QueueArguments
+
+        /// Changes the lane. The command fails if there was nothing to change.
+        func change(_ body: (OfflineRequestQueue, String) async throws -> Bool) async throws {
+            try await queue.use { queue in
+                guard try await body(queue, lane) else { throw ExitCode(ExitStatus.failure) }
+            }
+        }
+    }
+
     /// The command `urlrequest queue pause`.
     struct QueuePauseCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "pause", abstract: "Pauses a lane until resume, for all processes.",
             discussion: "Exit status: 0 if the lane was not paused, else 1.")
 
-        @Option(help: "The lane. An empty name means the requests without a lane.")
-        var lane: String
+        @OptionGroup var lane: LaneArguments
 
-        @OptionGroup var queue: QueueArguments
-
-        func run() async throws {
-            try await queue.use { queue in
-                guard try await queue.pause(lane: lane) else { throw ExitCode(ExitStatus.failure) }
-            }
-        }
+        func run() async throws { try await lane.change { try await $0.pause(lane: $1) } }
     }
 
     /// The command `urlrequest queue resume`.
@@ -162,16 +170,9 @@
             commandName: "resume", abstract: "Lets a paused lane go on, in its order.",
             discussion: "Exit status: 0 if the lane was paused, else 1.")
 
-        @Option(help: "The lane. An empty name means the requests without a lane.")
-        var lane: String
+        @OptionGroup var lane: LaneArguments
 
-        @OptionGroup var queue: QueueArguments
-
-        func run() async throws {
-            try await queue.use { queue in
-                guard try await queue.resume(lane: lane) else { throw ExitCode(ExitStatus.failure) }
-            }
-        }
+        func run() async throws { try await lane.change { try await $0.resume(lane: $1) } }
     }
 
     /// Reads the values of options. Each function throws ``UnusableInput`` for a value that it cannot use.
